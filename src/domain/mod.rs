@@ -1,0 +1,20 @@
+//! The pure part: what a comment, an id, a flag or a cursor *is*. No async, no I/O, no framework.
+//!
+//! Nothing here may import from the rest of the crate.
+
+pub mod body;
+pub mod clock;
+pub mod comment;
+pub mod counts;
+pub mod cursor;
+pub mod discussion;
+pub mod flags;
+pub mod hash;
+pub mod ids;
+pub mod mode;
+pub mod page;
+pub mod text;
+pub mod urls;
+pub mod user;
+pub mod viewer;
+pub mod visibility;

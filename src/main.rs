@@ -1,0 +1,8 @@
+//! The binary: everything is in the library.
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    threadline::cli::main()
+}
