@@ -1,0 +1,56 @@
+//! Port `comments`: the linear rows, the tree index beside them, discussions, counts and the log.
+//!
+//! One port, because a comment, its index row and its log entry are written as one. Promises, each
+//! a conformance case of the same name; every engine keeps all of them:
+//!
+//! - **C1** an acknowledged create is readable by id, in the linear list, under its author and in the log;
+//! - **C2** with `index`, the comment and its index row appear together or not at all;
+//! - **C3** a posting key returns its first comment, refuses another body, and frees itself when it expires;
+//! - **C4** a reply's ancestors are its parent's and the parent; a missing or unreadable parent refuses it;
+//! - **C5** an edit or change of state names the revision it saw; another revision changes nothing;
+//! - **C6** bury is final, empties body, author and revisions, and keeps the row for what hangs below;
+//! - **C7** a slice returns each row of its range once, in order, at most `limit`, in both directions;
+//! - **C8** the counts equal a recount of the rows after any sequence of changes;
+//! - **C9** runs cover every row of a list once, in order, in runs of bounded size;
+//! - **C10** a discussion's key is claimed once; claiming it again finds the first discussion;
+//! - **C11** a full or closed discussion refuses a create with a typed outcome;
+//! - **C12** every change writes one log entry under the id it was given.
+//!
+//! The index (`comment_tree`) has promises of its own:
+//!
+//! - **T1** every comment of a complete discussion is in the index exactly once;
+//! - **T2** a linear read and a whole threaded read return the same set;
+//! - **T3** missing, foreign or newer parents and cycles never lose a comment: it becomes a root;
+//! - **T4** building is idempotent and safe while people write;
+//! - **T5** a create without index row makes the discussion incomplete in the same write;
+//! - **T6** a second layout is built beside the first, flipped to and back, and dropped, under reads.
+//!
+//! Imports:
+//!
+//! - **I1** the same row imported twice is one comment with one id;
+//! - **I2** ids depend on the source alone: another order or another run gives the same ids;
+//! - **I3** two source ids never share an id; nothing is merged across discussions;
+//! - **I4** imported rows write no log entry and leave the discussion without a complete index.
+
+mod index;
+mod moderation;
+mod reads;
+pub mod sqlite;
+
+mod writes;
+
+pub use index::{CommentIndex, IndexRow, ScanRow};
+pub use moderation::{ChangeOutcome, CommentModeration, Revision, StateChange};
+pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
+pub use writes::{
+    Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
+    ImportOutcome, NewComment, NewDiscussion, Opened,
+};
+
+/// How long after its id's time a create may still be written, in ms; later it fails unwritten.
+pub const CREATE_LATE_MAX_MS: i64 = 10_000;
+
+/// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
+pub trait CommentStore: CommentReads + CommentWrites + CommentModeration + CommentIndex {}
+
+impl<T: CommentReads + CommentWrites + CommentModeration + CommentIndex> CommentStore for T {}

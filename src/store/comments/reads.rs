@@ -1,0 +1,135 @@
+//! The reading side of the port.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::domain::comment::Comment;
+use crate::domain::counts::{Run, Tally};
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::page::Slice;
+use crate::store::StoreError;
+
+/// One ordered list inside a discussion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Every comment, from the main table.
+    Linear,
+    /// The roots, from the index.
+    Roots,
+    /// What the index holds under a branch's head.
+    Branch(CommentId),
+}
+
+/// Rows of a slice, shared with the store's cache.
+pub type Rows = Arc<[Comment]>;
+
+/// What happened to a comment. Stored as a small integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LogKind {
+    /// It was written.
+    Created,
+    /// Its text changed.
+    Edited,
+    /// It was hidden, restored, approved or buried.
+    StateChanged,
+}
+
+impl LogKind {
+    /// The stored number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        match self {
+            Self::Created => 0,
+            Self::Edited => 1,
+            Self::StateChanged => 2,
+        }
+    }
+
+    /// Reads a stored number; `None` for one that was never written.
+    #[must_use]
+    pub const fn from_code(code: i64) -> Option<Self> {
+        match code {
+            0 => Some(Self::Created),
+            1 => Some(Self::Edited),
+            2 => Some(Self::StateChanged),
+            _ => None,
+        }
+    }
+}
+
+/// One entry of a discussion's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// Its place in the log; a create's is its comment's id.
+    pub event_id: EventId,
+    /// What happened.
+    pub kind: LogKind,
+    /// To which comment.
+    pub comment_id: CommentId,
+}
+
+/// Reads. Stored rows, nothing redacted: only the service may show them to somebody.
+#[async_trait]
+pub trait CommentReads: Send + Sync + Debug {
+    /// The discussions that exist among `ids`, in no particular order.
+    async fn discussions(&self, ids: &[DiscussionId]) -> Result<Vec<Arc<Discussion>>, StoreError>;
+
+    /// The discussion that claimed a key (`url:…` or `entity:…`).
+    async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError>;
+
+    /// The comments that exist among `ids`, in no particular order.
+    async fn comments(&self, ids: &[(DiscussionId, CommentId)])
+    -> Result<Vec<Comment>, StoreError>;
+
+    /// The rows of several ranges, in the order asked; one store call, one statement a range (C7).
+    async fn slices(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        wanted: &[(Lane, Slice)],
+    ) -> Result<Vec<Rows>, StoreError>;
+
+    /// Which of `ids` are hidden by a moderator.
+    async fn hidden_among(
+        &self,
+        discussion: DiscussionId,
+        ids: &[CommentId],
+    ) -> Result<Vec<CommentId>, StoreError>;
+
+    /// The runs of a list, oldest first (C9).
+    async fn runs(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        lane: Lane,
+    ) -> Result<Vec<Run>, StoreError>;
+
+    /// The sums of the branches under `heads`; heads without a branch are left out.
+    async fn branch_sums(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        heads: &[CommentId],
+    ) -> Result<Vec<(CommentId, Tally)>, StoreError>;
+
+    /// Where a person wrote, by date. Entries may outlive their row.
+    async fn by_author(
+        &self,
+        author: UserId,
+        slice: Slice,
+    ) -> Result<Vec<(DiscussionId, CommentId)>, StoreError>;
+
+    /// The log of a discussion from an event on (inclusive), oldest first.
+    async fn log(
+        &self,
+        discussion: DiscussionId,
+        from: EventId,
+        limit: u32,
+    ) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// Makes later reads see at least `event`, whichever instance wrote it.
+    async fn catch_up(&self, discussion: DiscussionId, event: EventId) -> Result<(), StoreError>;
+}

@@ -1,0 +1,3 @@
+//! What the engines of several ports share: connections, groups of writes, time limits.
+
+pub mod sqlite;

@@ -1,0 +1,376 @@
+//! One SQLite file: a writer that groups requests into transactions, and a pool of readers.
+//!
+//! Every write is a closure over the writer's connection. Up to [`GROUP_MAX`] waiting ones share a
+//! transaction (one fsync), each in its own savepoint, so a failed one undoes only itself. Nothing
+//! is acknowledged before the commit. WAL with `synchronous=FULL`: an acknowledged write survives
+//! kill −9 and power loss.
+
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+use sqlx::{Connection, Executor};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::domain::clock::Clock;
+use crate::store::{StoreError, StoreErrorKind};
+use crate::tasks::Tasks;
+
+/// Requests that share one transaction at most.
+pub const GROUP_MAX: usize = 50;
+/// Requests that may wait for the writer; more are refused as unavailable.
+const QUEUE_MAX: usize = 4_096;
+/// Reading connections.
+const READERS_MAX: u32 = 8;
+/// How long a writer waits for another process's transaction.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often an idle writer looks whether another process wrote.
+const WATCH_PERIOD: Duration = Duration::from_millis(250);
+
+type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// A request to the writer.
+trait Job: Send {
+    /// Does the work; says whether to keep it, and how to answer once that is settled.
+    fn run(self: Box<Self>, connection: &mut SqliteConnection) -> BoxFuture<'_, (bool, Reply)>;
+    /// Answers that nothing was done.
+    fn refuse(self: Box<Self>, cause: String);
+}
+
+struct Request<T, F> {
+    op: &'static str,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+    work: F,
+}
+
+impl<T, F> Job for Request<T, F>
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>>
+        + Send
+        + 'static,
+{
+    fn run(self: Box<Self>, connection: &mut SqliteConnection) -> BoxFuture<'_, (bool, Reply)> {
+        Box::pin(async move {
+            let Self { op, answer, work } = *self;
+            // A panic undoes its own request; the writer lives on for the others.
+            let result = AssertUnwindSafe(work(connection)).catch_unwind().await;
+            let result = result.unwrap_or_else(|_| {
+                Err(StoreError::new(
+                    op,
+                    StoreErrorKind::Unavailable,
+                    "the write panicked",
+                ))
+            });
+            let keep = result.is_ok();
+            let reply: Reply = Box::new(move |committed| {
+                let answered = match (result, committed) {
+                    (Ok(_), Err(cause)) => Err(StoreError::new(op, StoreErrorKind::Timeout, cause)),
+                    (result, _) => result,
+                };
+                // The caller may have gone away; what was written stands all the same.
+                drop(answer.send(answered));
+            });
+            (keep, reply)
+        })
+    }
+
+    fn refuse(self: Box<Self>, cause: String) {
+        drop(self.answer.send(Err(StoreError::new(
+            self.op,
+            StoreErrorKind::Unavailable,
+            cause,
+        ))));
+    }
+}
+
+/// A schema step; the number of steps applied is kept in `PRAGMA user_version`.
+pub type Migration = &'static str;
+
+/// An open file: cheap to clone.
+#[derive(Clone)]
+pub struct SqliteGroup {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    readers: SqlitePool,
+    clock: Clock,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    statements: AtomicU64,
+    foreign_writes: AtomicU64,
+}
+
+impl std::fmt::Debug for SqliteGroup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteGroup")
+            .field("shared", &self.shared)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The file a `sqlite:PATH` URL names.
+pub fn path_of_url(url: &str) -> Option<PathBuf> {
+    url.strip_prefix("sqlite:")
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from)
+}
+
+impl SqliteGroup {
+    /// Opens or creates the file and brings its schema up to date.
+    pub async fn open(
+        path: &Path,
+        migrations: &[Migration],
+        clock: Clock,
+        tasks: &Tasks,
+    ) -> Result<Self, StoreError> {
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| StoreError::new("sqlite.open", StoreErrorKind::Unavailable, e))?;
+        }
+        let options = SqliteConnectOptions::from_str("sqlite:")
+            .map_err(|e| failed("sqlite.open", e))?
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(BUSY_TIMEOUT)
+            .statement_cache_capacity(200)
+            .pragma("cache_size", "-16384")
+            .pragma("temp_store", "memory")
+            .foreign_keys(false);
+        let mut writer = SqliteConnection::connect_with(&options)
+            .await
+            .map_err(|e| failed("sqlite.open", e))?;
+        migrate(&mut writer, migrations).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS_MAX)
+            .acquire_timeout(Duration::from_secs(5))
+            .test_before_acquire(false)
+            .connect_with(options.pragma("query_only", "on"))
+            .await
+            .map_err(|e| failed("sqlite.open", e))?;
+        let (jobs, queue) = mpsc::channel(QUEUE_MAX);
+        let shared = Arc::new(Shared::default());
+        let run = Writer {
+            connection: writer,
+            queue,
+            shared: Arc::clone(&shared),
+            version: 0,
+        };
+        tasks.spawn(run.run(tasks.stopping()));
+        Ok(Self {
+            jobs,
+            readers,
+            clock,
+            shared,
+        })
+    }
+
+    /// The readers' pool; count what you send with [`Self::count`].
+    pub fn readers(&self) -> &SqlitePool {
+        &self.readers
+    }
+
+    /// The clock of this store.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Counts statements sent on the readers.
+    pub fn count(&self, statements: u64) {
+        self.shared
+            .statements
+            .fetch_add(statements, Ordering::Relaxed);
+    }
+
+    /// Reading statements sent so far: what tests assert instead of times.
+    pub fn statements(&self) -> u64 {
+        self.shared.statements.load(Ordering::Relaxed)
+    }
+
+    /// Grows whenever another process wrote to the file.
+    pub fn foreign_writes(&self) -> u64 {
+        self.shared.foreign_writes.load(Ordering::Acquire)
+    }
+
+    /// Runs `work` in the writer, in a transaction of its own or of a group. `Ok` is returned only
+    /// after the commit; an error undoes everything `work` did.
+    pub async fn write<T, F>(&self, op: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        let (answer, receiver) = oneshot::channel();
+        let request: Box<dyn Job> = Box::new(Request { op, answer, work });
+        if let Err(refused) = self.jobs.try_send(request) {
+            refused
+                .into_inner()
+                .refuse("the writer's queue is full or closed".to_owned());
+        }
+        receiver
+            .await
+            .map_err(|_| StoreError::new(op, StoreErrorKind::Timeout, "the writer stopped"))?
+    }
+}
+
+struct Writer {
+    connection: SqliteConnection,
+    queue: mpsc::Receiver<Box<dyn Job>>,
+    shared: Arc<Shared>,
+    version: i64,
+}
+
+impl Writer {
+    async fn run(mut self, stopping: tokio_util::sync::CancellationToken) {
+        let mut group: Vec<Box<dyn Job>> = Vec::with_capacity(GROUP_MAX);
+        loop {
+            let received = tokio::select! {
+                biased;
+                received = self.queue.recv_many(&mut group, GROUP_MAX) => received,
+                () = tokio::time::sleep(WATCH_PERIOD) => {
+                    self.watch().await;
+                    continue;
+                }
+                () = stopping.cancelled() => {
+                    // What was accepted is still written.
+                    self.queue.close();
+                    self.queue.recv_many(&mut group, GROUP_MAX).await
+                }
+            };
+            if received == 0 {
+                break;
+            }
+            self.watch().await;
+            self.run_group(&mut group).await;
+        }
+        if let Err(error) = self.connection.close().await {
+            tracing::warn!(%error, "closing the store's writer failed");
+        }
+    }
+
+    /// Notices writes of other processes: their changes must empty this process's caches.
+    async fn watch(&mut self) {
+        match sqlx::query_scalar::<_, i64>("PRAGMA data_version")
+            .fetch_one(&mut self.connection)
+            .await
+        {
+            Ok(version) => {
+                if self.version != 0 && version != self.version {
+                    self.shared.foreign_writes.fetch_add(1, Ordering::AcqRel);
+                }
+                self.version = version;
+            }
+            Err(error) => {
+                // Not knowing counts as "somebody wrote".
+                self.shared.foreign_writes.fetch_add(1, Ordering::AcqRel);
+                tracing::warn!(%error, "the store's change counter could not be read");
+            }
+        }
+    }
+
+    async fn run_group(&mut self, group: &mut Vec<Box<dyn Job>>) {
+        if let Err(error) = self.connection.execute("BEGIN IMMEDIATE").await {
+            tracing::warn!(%error, waiting = group.len(), "the store's writer could not begin");
+            for job in group.drain(..) {
+                job.refuse(error.to_string());
+            }
+            return;
+        }
+        let alone = group.len() == 1;
+        let mut replies = Vec::with_capacity(group.len());
+        for job in group.drain(..) {
+            if !alone && let Err(error) = self.connection.execute("SAVEPOINT job").await {
+                job.refuse(error.to_string());
+                continue;
+            }
+            let (keep, reply) = job.run(&mut self.connection).await;
+            let after = match (alone, keep) {
+                (true, _) => None,
+                (false, true) => Some("RELEASE job"),
+                (false, false) => Some("ROLLBACK TO job; RELEASE job"),
+            };
+            if let Some(statement) = after
+                && let Err(error) = self.connection.execute(statement).await
+            {
+                tracing::error!(%error, "a savepoint could not be closed");
+            }
+            replies.push((keep, reply));
+        }
+        let undo = alone && replies.iter().all(|(keep, _)| !keep);
+        let end = if undo { "ROLLBACK" } else { "COMMIT" };
+        let ended = self
+            .connection
+            .execute(end)
+            .await
+            .map(drop)
+            .map_err(|error| error.to_string());
+        if ended.is_err() && self.connection.execute("ROLLBACK").await.is_err() {
+            tracing::error!("a transaction could neither be committed nor undone");
+        }
+        for (_, reply) in replies {
+            reply(ended.clone());
+        }
+    }
+}
+
+async fn migrate(
+    connection: &mut SqliteConnection,
+    migrations: &[Migration],
+) -> Result<(), StoreError> {
+    const OP: &str = "sqlite.migrate";
+    connection
+        .execute("BEGIN IMMEDIATE")
+        .await
+        .map_err(|e| failed(OP, e))?;
+    let applied: i64 = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(|e| failed(OP, e))?;
+    let applied = usize::try_from(applied).unwrap_or(usize::MAX);
+    if applied > migrations.len() {
+        let cause = "the file was written by a newer version of threadline";
+        return Err(StoreError::new(OP, StoreErrorKind::Limit, cause));
+    }
+    for step in migrations.iter().skip(applied) {
+        connection.execute(*step).await.map_err(|e| failed(OP, e))?;
+    }
+    let set = format!("PRAGMA user_version = {}", migrations.len());
+    connection
+        .execute(sqlx::AssertSqlSafe(set))
+        .await
+        .map_err(|e| failed(OP, e))?;
+    connection
+        .execute("COMMIT")
+        .await
+        .map_err(|e| failed(OP, e))?;
+    Ok(())
+}
+
+/// The port's error for a driver's error.
+pub fn failed(op: &'static str, error: sqlx::Error) -> StoreError {
+    let kind = match &error {
+        sqlx::Error::ColumnDecode { index, .. } => StoreErrorKind::Corrupt {
+            table: op,
+            key: "?".to_owned(),
+            column: index.clone(),
+        },
+        _ => StoreErrorKind::Unavailable,
+    };
+    StoreError::new(op, kind, error)
+}
