@@ -1,9 +1,9 @@
 //! Says beforehand whether parsing some HTML stays cheap, with a look at its tags alone.
 //!
 //! A parser that follows the HTML standard re-creates every open formatting element (`<b>`, `<i>` …)
-//! in each block that follows, so a few kilobytes of unclosed tags become millions of elements. And
-//! deep nesting makes each look at the stack of open elements long. Invariant: the counts here are
-//! never below what the parser will have, so a source that passes costs linear work.
+//! in each block that follows, with its attributes, so a few kilobytes of unclosed tags become
+//! hundreds of megabytes. And deep nesting makes each look at the stack of open elements long.
+//! Invariant: the bytes counted for re-opening are never below what the parser will re-create.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -16,8 +16,10 @@ use html5ever::tokenizer::{
 
 /// Elements that may be open at once.
 const NESTING_MAX: usize = 100;
-/// The sum, over all tags, of the formatting elements open at that tag.
-const REOPENED_MAX: usize = 20_000;
+/// The sum, over all tags, of the weight of the formatting elements open at that tag.
+const REOPENED_BYTES_MAX: usize = 320_000;
+/// What re-opening an element without attributes weighs in memory and output, in bytes.
+const ELEMENT_BYTES: usize = 16;
 
 /// Whether the markup nests and re-opens little enough to be parsed.
 pub(super) fn is_bounded(html: &str) -> bool {
@@ -35,10 +37,11 @@ pub(super) fn is_bounded(html: &str) -> bool {
 
 #[derive(Debug, Default)]
 struct Cost {
-    open: RefCell<HashMap<LocalName, usize>>,
+    /// The weight of each open element, by name; 0 for those that are not re-opened.
+    open: RefCell<HashMap<LocalName, Vec<usize>>>,
     nesting: Cell<usize>,
-    formatting: Cell<usize>,
-    reopened: Cell<usize>,
+    formatting_bytes: Cell<usize>,
+    reopened_bytes: Cell<usize>,
     /// Set once an element was seen inside which the parser may ignore a formatting end tag.
     keeps_formatting: Cell<bool>,
     is_exceeded: Cell<bool>,
@@ -60,35 +63,51 @@ impl Cost {
         if may_hide_end_tags(&tag.name) {
             self.keeps_formatting.set(true);
         }
-        let is_formatting = is_formatting(&tag.name);
         match tag.kind {
             TagKind::StartTag if has_no_content(&tag.name) => {}
             TagKind::StartTag => {
-                *self.open.borrow_mut().entry(tag.name.clone()).or_default() += 1;
-                self.nesting.set(self.nesting.get() + 1);
-                self.formatting
-                    .set(self.formatting.get() + usize::from(is_formatting));
+                let bytes = formatting_bytes(tag);
+                self.open
+                    .borrow_mut()
+                    .entry(tag.name.clone())
+                    .or_default()
+                    .push(bytes);
+                self.nesting.set(self.nesting.get().saturating_add(1));
+                self.formatting_bytes
+                    .set(self.formatting_bytes.get().saturating_add(bytes));
             }
-            TagKind::EndTag => self.close(&tag.name, is_formatting),
+            TagKind::EndTag => self.close(&tag.name),
         }
-        self.reopened
-            .set(self.reopened.get().saturating_add(self.formatting.get()));
-        if self.nesting.get() > NESTING_MAX || self.reopened.get() > REOPENED_MAX {
+        let reopened = self
+            .reopened_bytes
+            .get()
+            .saturating_add(self.formatting_bytes.get());
+        self.reopened_bytes.set(reopened);
+        if self.nesting.get() > NESTING_MAX || reopened > REOPENED_BYTES_MAX {
             self.is_exceeded.set(true);
         }
     }
 
-    fn close(&self, name: &LocalName, is_formatting: bool) {
-        let mut open = self.open.borrow_mut();
-        let Some(count) = open.get_mut(name).filter(|count| **count > 0) else {
+    fn close(&self, name: &LocalName) {
+        let Some(bytes) = self.open.borrow_mut().get_mut(name).and_then(Vec::pop) else {
             return;
         };
-        *count -= 1;
         self.nesting.set(self.nesting.get().saturating_sub(1));
-        if is_formatting && !self.keeps_formatting.get() {
-            self.formatting.set(self.formatting.get().saturating_sub(1));
+        if !self.keeps_formatting.get() {
+            self.formatting_bytes
+                .set(self.formatting_bytes.get().saturating_sub(bytes));
         }
     }
+}
+
+/// What re-opening an element costs each time: its tag with all attributes.
+fn formatting_bytes(tag: &Tag) -> usize {
+    if !is_formatting(&tag.name) {
+        return 0;
+    }
+    tag.attrs
+        .iter()
+        .fold(ELEMENT_BYTES, |sum, it| sum.saturating_add(it.value.len()))
 }
 
 /// The standard's list of elements that are re-opened in later blocks.

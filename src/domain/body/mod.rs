@@ -5,6 +5,8 @@
 //! https and mailto, and closes the direction controls it opens. It is wrapped in nothing: whoever
 //! renders it puts it in an element with `dir="auto"`, and names and titles in a `<bdi>`.
 
+#[cfg(test)]
+mod hostile_tests;
 mod markup_cost;
 mod plain;
 mod sanitise;
@@ -97,16 +99,21 @@ pub fn check(source: &str, format: BodyFormat, limits: &TextLimits) -> Result<()
 /// so that the work stays linear in the source and nothing is lost.
 #[must_use]
 pub fn render_html(source: &str, format: BodyFormat) -> String {
+    let is_short = source.len() <= MARKUP_BYTES_MAX;
     let markup = match format {
-        BodyFormat::Plain => None,
-        _ if source.len() > MARKUP_BYTES_MAX => None,
-        BodyFormat::Markdown => Some(Cow::Owned(markdown_to_html(source))),
-        BodyFormat::Html => Some(Cow::Borrowed(source)),
+        BodyFormat::Html if is_short => Some(Cow::Borrowed(source)),
+        BodyFormat::Markdown if is_short => Some(Cow::Owned(markdown_to_html(source))),
+        BodyFormat::Plain | BodyFormat::Markdown | BodyFormat::Html => None,
     };
-    match markup {
+    match markup.filter(|markup| is_in_proportion(source, markup)) {
         Some(markup) if markup_cost::is_bounded(&markup) => sanitise::sanitise(&markup),
         Some(_) | None => sanitise::finish(&plain::to_html(source)),
     }
+}
+
+/// A few characters of Markdown can stand for many cells of a table or one long link many times.
+fn is_in_proportion(source: &str, html: &str) -> bool {
+    html.len() <= source.len().saturating_mul(10).saturating_add(65_536)
 }
 
 /// The source without its markup, for search, notifications and clients that show no HTML.
