@@ -3,138 +3,126 @@
 use super::BodyFormat::{Html, Markdown, Plain};
 use super::*;
 
-/// Sources that nest without end or make parsers slow, each of about `size` bytes.
+/// Repeated until the source is as long as wanted.
+const PIECES: &[&str] = &[
+    ">",
+    "> ",
+    "[",
+    "![",
+    "*",
+    "_",
+    "**a ",
+    "a**",
+    "*a_",
+    "`",
+    "`a``b",
+    "<b>",
+    "<i><p>",
+    "<a href=x>",
+    "<div>",
+    "</p>",
+    "<div></p>",
+    "<table>",
+    "<table><td>",
+    "- ",
+    "1. ",
+    "* a\n",
+    "[a](",
+    "[a][",
+    "[]()",
+    "<",
+    "<!",
+    "<![CDATA[",
+    "<!--",
+    "<?",
+    "&",
+    "&#",
+    "\\",
+    "~~",
+    "~~a~",
+    "|",
+    "|-",
+    "a|b\n-|-\n",
+    "<svg>",
+    "<math><mi>",
+    "<svg><title>",
+    "<select>",
+    "<template>",
+    "<object>",
+    "<font a>",
+    "<nobr>",
+    "</b>",
+    "<b></p>",
+    "<ul><li>",
+    "<dl><dd>",
+    "[a]: b\n",
+    "# ",
+    "   ",
+    "\t",
+    "\n",
+    "\u{202E}",
+    "\u{2066}",
+    "\u{2066}\u{202E}",
+    "\u{2069}",
+    "<div><object></div></object>",
+    "<p><i><b>",
+    "<ruby><rt>",
+];
+
+/// The first one for half of the source, the second one for the rest.
+const PAIRS: &[(&str, &str)] = &[
+    ("[", "]"),
+    ("[", "](b)"),
+    ("*", "a*"),
+    ("`", "a`"),
+    ("<div>", "</p>"),
+    ("<div>", "</div>"),
+    ("<b>", "<p>"),
+    ("<b>", "</b>"),
+    ("<a>", "</p>"),
+    ("<table>", "x"),
+    ("\u{202E}", "\u{2069}"),
+    ("[a]: <b\n", "[a]"),
+    ("a&b;", "&amp;"),
+    ("<i a><object></i></object>", "<p>x"),
+    ("<i a=1><textarea></i></textarea>", "<p>x"),
+];
+
+fn numbered(count: usize, source: impl Fn(usize) -> String) -> String {
+    (0..count).map(source).collect::<Vec<_>>().concat()
+}
+
+/// Sources of about `size` bytes.
 fn hostile_sources(size: usize) -> Vec<String> {
-    let repeated = [
-        ">",
-        "> ",
-        "[",
-        "![",
-        "*",
-        "_",
-        "**a ",
-        "a**",
-        "*a_",
-        "`",
-        "`a``b",
-        "<b>",
-        "<i><p>",
-        "<a href=x>",
-        "<div>",
-        "</p>",
-        "<div></p>",
-        "<table>",
-        "<table><td>",
-        "- ",
-        "1. ",
-        "* a\n",
-        "[a](",
-        "[a][",
-        "[]()",
-        "<",
-        "<!",
-        "<![CDATA[",
-        "<!--",
-        "<?",
-        "&",
-        "&#",
-        "\\",
-        "~~",
-        "~~a~",
-        "|",
-        "|-",
-        "a|b\n-|-\n",
-        "<svg>",
-        "<math><mi>",
-        "<svg><title>",
-        "<select>",
-        "<template>",
-        "<object>",
-        "<font a>",
-        "<nobr>",
-        "</b>",
-        "<b></p>",
-        "<ul><li>",
-        "<dl><dd>",
-        "[a]: b\n",
-        "# ",
-        "   ",
-        "\t",
-        "\n",
-        "\u{202E}",
-        "\u{2066}",
-        "\u{2066}\u{202E}",
-        "\u{2069}",
-        "<div><object></div></object>",
-        "<p><i><b>",
-        "<ruby><rt>",
-    ];
-    let mut sources: Vec<String> = repeated
-        .iter()
-        .map(|piece| piece.repeat(size / piece.len()))
-        .collect();
-    let half = |piece: &str| piece.repeat(size / piece.len() / 2);
-    let numbered = |count: usize, tag: &str| -> String {
-        (0..count).map(|nth| format!("<{tag} a={nth}>")).collect()
-    };
-    for (open, close) in [
-        ("[", "]"),
-        ("[", "](b)"),
-        ("*", "a*"),
-        ("<div>", "</p>"),
-        ("<b>", "<p>"),
-        ("<b>", "</b>"),
-        ("<div>", "</div>"),
-        ("\u{202E}", "\u{2069}"),
-        ("<a>", "</p>"),
-        ("<table>", "x"),
-        ("`", "a`"),
-    ] {
-        sources.push(half(open) + &half(close));
-    }
-    sources.push(
-        (1..size / 60)
-            .map(|nth| format!("{}a", "`".repeat(nth % 100)))
-            .collect(),
-    );
-    sources.push(format!("<p>{}{}", numbered(size / 20, "i"), half("<p>x")));
-    sources.push(format!("<p>{}{}", numbered(90, "b"), half("<p>x")));
-    sources.push(format!("<p>{}{}", numbered(40, "b"), half("<p>x")));
-    sources.push(
-        (0..size / 20)
-            .map(|nth| format!("{}- a\n", " ".repeat(nth % 20)))
-            .collect(),
-    );
-    let wide = "|".repeat(size / 6);
-    sources.push(format!(
-        "{}\n|{}\n{}",
-        wide.replace('|', "|x"),
-        wide.replace('|', "-|"),
-        half("a\n")
-    ));
-    sources.push(format!(
-        "{}\n{}\n{}",
-        "|a".repeat(size / 12),
-        "|-".repeat(size / 12),
-        half("a\n")
-    ));
+    let fill = |piece: &str, size: usize| piece.repeat(size / piece.len());
+    let half = |piece: &str| fill(piece, size / 2);
     let target = "a".repeat(size / 2);
-    sources.push(format!(
-        "[b]: https://a.example/{target}\n\n{}",
-        half("[b]")
-    ));
-    sources.push(format!("{}a\n", ">".repeat(99)).repeat(size / 101));
-    sources.push(format!("{}b\n", "- ".repeat(48)).repeat(size / 98));
-    sources.push(half("[a]: <b\n") + &half("[a]"));
-    sources.push(half("a&b;") + &half("&amp;"));
-    sources.push(format!(
-        "<a href=\"https://a.example/{target}\">{}",
-        half("<p>x")
-    ));
-    sources.push(format!("<table>{}", "<b>x<tr><td>".repeat(size / 12)));
-    sources.push((0..size / 9).map(|nth| format!("<x{nth}>")).collect());
-    sources.push("<i a><object></i></object>".repeat(size / 52) + &half("<p>x"));
-    sources.push("<i a=1><textarea></i></textarea>".repeat(size / 64) + &half("<p>x"));
+    let mut sources: Vec<String> = PIECES.iter().map(|piece| fill(piece, size)).collect();
+    sources.extend(
+        PAIRS
+            .iter()
+            .map(|(first, second)| half(first) + &half(second)),
+    );
+    for unclosed in [40, 90, size / 20] {
+        let tags = numbered(unclosed, |nth| format!("<i a={nth}>"));
+        sources.push(format!("<p>{tags}{}", half("<p>x")));
+    }
+    sources.extend([
+        numbered(size / 60, |nth| format!("{}a", "`".repeat(nth % 100))),
+        numbered(size / 20, |nth| format!("{}- a\n", " ".repeat(nth % 20))),
+        numbered(size / 9, |nth| format!("<x{nth}>")),
+        format!(
+            "{}\n{}\n{}",
+            fill("|a", size / 6),
+            fill("|-", size / 6),
+            half("a\n")
+        ),
+        format!("[b]: https://a.example/{target}\n\n{}", half("[b]")),
+        format!("<a href=\"https://a.example/{target}\">{}", half("<p>x")),
+        fill(&format!("{}a\n", ">".repeat(99)), size),
+        fill(&format!("{}b\n", "- ".repeat(48)), size),
+        format!("<table>{}", fill("<b>x<tr><td>", size)),
+    ]);
     sources
 }
 

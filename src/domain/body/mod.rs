@@ -1,7 +1,7 @@
 //! What a comment's text is: its source, its format, and what readers get made from it.
 //!
 //! The source is what is stored, byte for byte; `text` and `html` are made when it is read. The
-//! html of any source, also a hostile one, holds only the tags of [`sanitise`], links only to http,
+//! html of any source, also a hostile one, holds only the tags `sanitise` lists, links only to http,
 //! https and mailto, and closes the direction controls it opens. It is wrapped in nothing: whoever
 //! renders it puts it in an element with `dir="auto"`, and names and titles in a `<bdi>`.
 
@@ -30,7 +30,7 @@ pub enum BodyFormat {
     /// Text as typed.
     #[default]
     Plain,
-    /// CommonMark, with tables and strikethrough.
+    /// `CommonMark`, with tables and strikethrough.
     Markdown,
     /// HTML as another system exported it; sanitised when read.
     Html,

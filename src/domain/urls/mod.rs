@@ -76,9 +76,12 @@ impl CanonicalUrl {
     /// one name keep their order.
     pub fn parse(input: &str, kept_parameters: &[String]) -> Result<Self, UrlError> {
         check_length(input)?;
-        let url = Url::parse(input).map_err(|error| match error {
-            url::ParseError::RelativeUrlWithoutBase => UrlError::Relative,
-            other => UrlError::Invalid(other),
+        let url = Url::parse(input).map_err(|error| {
+            if error == url::ParseError::RelativeUrlWithoutBase {
+                UrlError::Relative
+            } else {
+                UrlError::Invalid(error)
+            }
         })?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UrlError::Scheme);
