@@ -89,8 +89,10 @@ impl CanonicalUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(UrlError::Credentials);
         }
-        let host = url.host_str().unwrap_or_default().trim_end_matches('.');
-        if host.is_empty() {
+        let host = url.host_str().unwrap_or_default();
+        let host = host.strip_suffix('.').unwrap_or(host);
+        // A second final dot is no DNS name, and without both some hosts would read as a number.
+        if host.is_empty() || host.ends_with('.') {
             return Err(UrlError::Invalid(url::ParseError::EmptyHost));
         }
         let mut canonical = host.to_owned();

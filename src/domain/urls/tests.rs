@@ -103,6 +103,16 @@ fn what_names_no_page_is_refused_with_the_reason() {
             "URL_INVALID",
         ),
         (
+            "https://0../",
+            UrlError::Invalid(url::ParseError::EmptyHost),
+            "URL_INVALID",
+        ),
+        (
+            "https://./",
+            UrlError::Invalid(url::ParseError::EmptyHost),
+            "URL_INVALID",
+        ),
+        (
             "https://a:99999/",
             UrlError::Invalid(url::ParseError::InvalidPort),
             "URL_INVALID",
