@@ -38,8 +38,6 @@ impl Tasks {
     pub async fn shutdown(&self, limit: Duration) -> bool {
         self.stop.cancel();
         self.tracker.close();
-        tokio::time::timeout(limit, self.tracker.wait())
-            .await
-            .is_ok()
+        tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
     }
 }

@@ -27,14 +27,11 @@ pub(crate) fn warn(text: &str) {
 
 /// Tells why a command failed, with every cause.
 pub(crate) fn complain(failure: &Failure) {
-    let mut text = format!("threadline: {failure}");
-    let mut cause = failure.source();
-    while let Some(error) = cause {
-        text.push_str(&format!("\n  because: {error}"));
-        cause = error.source();
-    }
-    text.push('\n');
-    say(&text);
+    let causes = std::iter::successors(failure.source(), |cause| (*cause).source());
+    let causes: Vec<String> = causes
+        .map(|cause| format!("\n  because: {cause}"))
+        .collect();
+    say(&format!("threadline: {failure}{}\n", causes.concat()));
 }
 
 /// Prints help to standard output, or what is wrong with the arguments to standard error.

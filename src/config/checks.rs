@@ -75,7 +75,7 @@ impl<'a> Checks<'a> {
     /// Blames a number outside `min..=max`.
     pub(super) fn between<N>(&mut self, key: &str, value: N, min: N, max: N)
     where
-        N: PartialOrd + fmt::Display,
+        N: PartialOrd + fmt::Display + Copy,
     {
         if value < min || value > max {
             self.problem(key, format!("must be from {min} to {max}"));

@@ -231,8 +231,8 @@ impl Layers {
 }
 
 impl Config {
-    fn from_value(values: &Value) -> Result<Self, figment::Error> {
-        values.deserialize()
+    fn from_value(values: &Value) -> Result<Self, Box<figment::Error>> {
+        values.deserialize().map_err(Box::new)
     }
 }
 
@@ -240,12 +240,11 @@ impl Config {
 fn flatten(values: &Dict) -> Vec<(String, Value)> {
     let mut flat = Vec::new();
     for (name, value) in values {
-        match value {
-            Value::Dict(_, inner) => {
-                let inner = flatten(inner).into_iter();
-                flat.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
-            }
-            value => flat.push((name.clone(), value.clone())),
+        if let Some(inner) = value.as_dict() {
+            let inner = flatten(inner).into_iter();
+            flat.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
+        } else {
+            flat.push((name.clone(), value.clone()));
         }
     }
     flat
@@ -304,8 +303,10 @@ fn expectation(kind: &Kind, example: &str) -> String {
         let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
         return format!("must be one of {}", known.join(", "));
     }
-    match kind {
-        Kind::Message(reason) if example == "\"\"" => format!("must be valid: {reason}"),
-        kind => format!("must be like {example}: {kind}"),
+    if let Kind::Message(reason) = kind
+        && example == "\"\""
+    {
+        return format!("must be valid: {reason}");
     }
+    format!("must be like {example}: {kind}")
 }

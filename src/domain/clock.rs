@@ -13,14 +13,8 @@ pub struct Clock(Hands);
 
 #[derive(Clone, Debug)]
 enum Hands {
-    System {
-        started: Instant,
-        offset_ms: i64,
-    },
-    Manual {
-        wall_ms: Arc<AtomicI64>,
-        monotonic_ms: Arc<AtomicI64>,
-    },
+    System { started: Instant, offset_ms: i64 },
+    Manual { wall_ms: Arc<AtomicI64>, monotonic_ms: Arc<AtomicI64> },
 }
 
 impl Clock {
@@ -30,15 +24,9 @@ impl Clock {
     }
 
     /// The machine's clock, read `offset_ms` ahead; for tests of skewed instances only.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the machine's clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the machine's clock")]
     pub fn system_with_offset(offset_ms: i64) -> Self {
-        Self(Hands::System {
-            started: Instant::now(),
-            offset_ms,
-        })
+        Self(Hands::System { started: Instant::now(), offset_ms })
     }
 
     /// A clock that stands still until it is told to move.
@@ -50,19 +38,12 @@ impl Clock {
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the machine's clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the machine's clock")]
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Hands::System { offset_ms, .. } => {
-                let since = SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap_or_default();
-                i64::try_from(since.as_millis())
-                    .unwrap_or(i64::MAX)
-                    .saturating_add(*offset_ms)
+                let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(*offset_ms)
             }
             Hands::Manual { wall_ms, .. } => wall_ms.load(Ordering::SeqCst),
         }
@@ -82,11 +63,7 @@ impl Clock {
     /// Moves a manual clock's wall and monotonic hands forward. The machine's clock does not move.
     pub fn advance(&self, by: Duration) {
         let by_ms = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-        if let Hands::Manual {
-            wall_ms,
-            monotonic_ms,
-        } = &self.0
-        {
+        if let Hands::Manual { wall_ms, monotonic_ms } = &self.0 {
             wall_ms.fetch_add(by_ms, Ordering::SeqCst);
             monotonic_ms.fetch_add(by_ms, Ordering::SeqCst);
         }

@@ -129,10 +129,7 @@ impl Comment {
 #[must_use]
 pub fn branch_of(ancestors: &[CommentId], depth_limit: u16) -> i64 {
     let level = ancestors.len().min(usize::from(depth_limit.max(1)));
-    level
-        .checked_sub(1)
-        .and_then(|level| ancestors.get(level))
-        .map_or(0, |id| id.get())
+    level.checked_sub(1).and_then(|level| ancestors.get(level)).map_or(0, |id| id.get())
 }
 
 #[cfg(test)]

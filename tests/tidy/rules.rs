@@ -163,7 +163,7 @@ pub(crate) fn ports_are_apart(tree: &Tree) -> Vec<Finding> {
             .in_crate()?
             .first_chunk::<2>()?
             .each_ref()
-            .map(|s| s.as_str())
+            .map(String::as_str)
         else {
             return None;
         };

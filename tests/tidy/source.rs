@@ -77,9 +77,11 @@ impl Tree {
 
     /// The Rust files only.
     pub(crate) fn rust(&self) -> impl Iterator<Item = &Source> {
-        self.sources
-            .iter()
-            .filter(|source| source.file.ends_with(".rs"))
+        self.sources.iter().filter(|source| {
+            Path::new(&source.file)
+                .extension()
+                .is_some_and(|ext| ext == "rs")
+        })
     }
 
     /// Whether there is a module file for this path of names below `src/`.
@@ -232,7 +234,7 @@ fn path(trees: &[TokenTree], prefix: &[String], found: &mut Vec<Named>) -> usize
                 branches(group.stream(), &names, found);
                 return at + 1;
             }
-            _ => break,
+            TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => break,
         }
         line = if line == 0 {
             tree.span().start().line

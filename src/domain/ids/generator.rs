@@ -16,9 +16,7 @@ pub const PARENT_AHEAD_MAX_MS: i64 = 5_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
     /// The parent's id is from the future: some instance's clock is wrong.
-    #[error(
-        "the parent is {ahead_ms} ms ahead of this instance's clock (limit {PARENT_AHEAD_MAX_MS} ms)"
-    )]
+    #[error("the parent is {ahead_ms} ms ahead of this instance's clock (limit {PARENT_AHEAD_MAX_MS} ms)")]
     ClockSkew {
         /// Milliseconds between the parent's time and this clock.
         ahead_ms: i64,
@@ -56,14 +54,7 @@ pub struct IdGenerator {
 impl IdGenerator {
     /// A generator that mints nothing until it gets a lease.
     pub fn new(clock: Clock) -> Self {
-        Self {
-            clock,
-            state: Mutex::new(State {
-                lease: None,
-                last_ms: 0,
-                sequence: 0,
-            }),
-        }
+        Self { clock, state: Mutex::new(State { lease: None, last_ms: 0, sequence: 0 }) }
     }
 
     /// Installs a new or renewed lease. `None` stops minting at once.
@@ -81,18 +72,13 @@ impl IdGenerator {
 
     /// The latest millisecond an id was minted in: the high-water mark to store with the lease.
     pub fn last_ms(&self) -> i64 {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .last_ms
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).last_ms
     }
 
     /// Whether a mint would be refused for want of a lease.
     pub fn has_lease(&self) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state
-            .lease
-            .is_some_and(|lease| self.clock.monotonic() < lease.deadline)
+        state.lease.is_some_and(|lease| self.clock.monotonic() < lease.deadline)
     }
 
     /// A new id, above every id this generator gave before.
@@ -130,8 +116,9 @@ impl IdGenerator {
             state.last_ms += 1;
             state.sequence = 0;
         }
-        let id =
-            state.last_ms << TIME_SHIFT | i64::from(lease.worker) << WORKER_SHIFT | state.sequence;
+        let id = state.last_ms << TIME_SHIFT
+            | i64::from(lease.worker) << WORKER_SHIFT
+            | state.sequence;
         state.sequence += 1;
         Ok(id)
     }
@@ -149,11 +136,7 @@ mod tests {
 
     fn leased(clock: &Clock, worker: u16) -> IdGenerator {
         let ids = IdGenerator::new(clock.clone());
-        ids.set_lease(Some(Lease {
-            worker,
-            deadline: Duration::from_secs(30),
-            after_ms: 0,
-        }));
+        ids.set_lease(Some(Lease { worker, deadline: Duration::from_secs(30), after_ms: 0 }));
         ids
     }
 
@@ -162,18 +145,10 @@ mod tests {
         let clock = Clock::manual(NOW_MS);
         let ids = IdGenerator::new(clock.clone());
         assert_eq!(ids.mint(), Err(MintError::NoLease));
-        ids.set_lease(Some(Lease {
-            worker: 3,
-            deadline: Duration::from_secs(30),
-            after_ms: 0,
-        }));
+        ids.set_lease(Some(Lease { worker: 3, deadline: Duration::from_secs(30), after_ms: 0 }));
         assert!(ids.mint().is_ok());
         clock.advance(Duration::from_secs(30));
-        assert_eq!(
-            ids.mint(),
-            Err(MintError::NoLease),
-            "the deadline itself is too late"
-        );
+        assert_eq!(ids.mint(), Err(MintError::NoLease), "the deadline itself is too late");
     }
 
     #[test]
@@ -206,10 +181,7 @@ mod tests {
         let ids = leased(&clock, 2);
         let at = |ahead_ms: i64| (NOW_MS + ahead_ms) << TIME_SHIFT;
         assert!(ids.mint_reply(at(5_000)).is_ok());
-        assert_eq!(
-            ids.mint_reply(at(5_001)),
-            Err(MintError::ClockSkew { ahead_ms: 5_001 })
-        );
+        assert_eq!(ids.mint_reply(at(5_001)), Err(MintError::ClockSkew { ahead_ms: 5_001 }));
     }
 
     #[test]
@@ -217,11 +189,7 @@ mod tests {
         let clock = Clock::manual(NOW_MS);
         let ids = IdGenerator::new(clock);
         let deadline = Duration::from_secs(30);
-        ids.set_lease(Some(Lease {
-            worker: 7,
-            deadline,
-            after_ms: NOW_MS + 40,
-        }));
+        ids.set_lease(Some(Lease { worker: 7, deadline, after_ms: NOW_MS + 40 }));
         assert!(ids.mint().unwrap() >> TIME_SHIFT > NOW_MS + 40);
     }
 
@@ -229,9 +197,7 @@ mod tests {
     fn more_ids_than_a_millisecond_holds_run_into_the_next() {
         let clock = Clock::manual(NOW_MS);
         let ids = leased(&clock, 0);
-        let minted: HashSet<i64> = (0..SEQUENCE_MAX * 2 + 1)
-            .map(|_| ids.mint().unwrap())
-            .collect();
+        let minted: HashSet<i64> = (0..SEQUENCE_MAX * 2 + 1).map(|_| ids.mint().unwrap()).collect();
         assert_eq!(i64::try_from(minted.len()).unwrap(), SEQUENCE_MAX * 2 + 1);
         assert_eq!(ids.last_ms(), NOW_MS + 2);
     }

@@ -22,9 +22,7 @@ pub fn first_place(source: &str, source_id: &str, source_ms: i64, parent: Option
     let low = i64::from(murmur3_32(&key)) & (IMPORTED_BIT - 1);
     let id = source_ms.clamp(1, TIME_MAX_MS) << TIME_SHIFT | IMPORTED_BIT | low;
     match parent {
-        Some(parent) if parent >= id => {
-            ((parent >> TIME_SHIFT) + 1) << TIME_SHIFT | IMPORTED_BIT | low
-        }
+        Some(parent) if parent >= id => ((parent >> TIME_SHIFT) + 1) << TIME_SHIFT | IMPORTED_BIT | low,
         _ => id,
     }
 }

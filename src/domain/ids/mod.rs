@@ -92,10 +92,7 @@ mod tests {
     fn the_layout_fits_every_import_and_stays_positive_until_2109() {
         let last_ms = (1_i64 << 42) - 1;
         assert!(first_id_of_ms(last_ms) > 0);
-        assert_eq!(
-            CommentId::new(first_id_of_ms(last_ms) | IMPORTED_BIT).time_ms(),
-            last_ms
-        );
+        assert_eq!(CommentId::new(first_id_of_ms(last_ms) | IMPORTED_BIT).time_ms(), last_ms);
         assert_eq!(CommentId::new(first_id_of_ms(1)).time_ms(), 1);
     }
 }
