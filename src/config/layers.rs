@@ -73,7 +73,7 @@ impl Layers {
         let parsed = std::fs::read_to_string(path)
             .map_err(|error| format!("must be a readable file: {error}"))
             .and_then(|text| {
-                Toml::from_str::<Dict>(&text).map_err(|error| format!("must be TOML: {error}"))
+                Toml::from_str::<Dict>(&text).map_err(|error| not_toml(&error.to_string()))
             });
         match parsed {
             Ok(values) => {
@@ -265,6 +265,20 @@ fn place(values: &mut Dict, key: &str, value: Value) {
             }
         }
     }
+}
+
+/// Why a file does not parse and where, without the line itself: a secret may stand in it.
+fn not_toml(error: &str) -> String {
+    let is_quote = |line: &&str| {
+        line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit())
+            .starts_with('|')
+    };
+    let reasons: Vec<&str> = error
+        .trim_end()
+        .lines()
+        .filter(|line| !is_quote(line))
+        .collect();
+    format!("must be TOML: {}", reasons.join("; "))
 }
 
 /// A value as TOML would have it, with secrets hidden.

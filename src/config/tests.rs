@@ -144,8 +144,12 @@ fn a_file_that_cannot_be_read_is_named_beside_the_other_problems() {
         problems.contains("server.aliases_max = 99999"),
         "{problems}"
     );
-    let problems = complaints("[server\nlisten = 1", &[]);
-    assert!(problems.contains("FILE: must be TOML"), "{problems}");
+    let problems = complaints("[auth]\nhs256_secret = hunter2", &[]);
+    assert!(problems.contains("FILE: must be TOML: "), "{problems}");
+    assert!(
+        problems.contains("line 2") && !problems.contains("hunter2"),
+        "{problems}"
+    );
 }
 
 #[test]
