@@ -148,7 +148,7 @@ impl Loader {
         let mut rejected = self.state_problems();
         for (name, seen) in &self.files {
             if let Some(error) = &seen.problem {
-                let stem = name.trim_end_matches(".toml");
+                let stem = name.strip_suffix(".toml").unwrap_or(name);
                 let keeps_last_good = set.get(stem).is_some();
                 rejected.push(RejectedFlag {
                     place: name.clone(),
@@ -245,7 +245,7 @@ fn list(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".toml") && !name.starts_with('.') {
+        if name.strip_suffix(".toml").is_some() && !name.starts_with('.') {
             names.push(name);
         }
     }

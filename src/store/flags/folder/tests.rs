@@ -27,7 +27,7 @@ fn root() -> TempDir {
 fn options(root: &TempDir) -> FolderOptions {
     let path = root.path();
     let mut options = FolderOptions::new(path.join("flags"), path.join("data/flags.state.toml"));
-    options.rescan = Duration::from_secs(3_600);
+    options.rescan = Duration::from_hours(1);
     options.debounce = Duration::from_millis(1);
     options
 }
@@ -35,16 +35,10 @@ fn options(root: &TempDir) -> FolderOptions {
 /// A store that reads only when told: watches are put off for as long as a test may last.
 fn open(root: TempDir) -> Fixture {
     let clock = Clock::manual(0);
-    let tasks = Tasks::new();
     let mut options = options(&root);
-    options.debounce = Duration::from_secs(3_600);
-    let store = FolderFlags::open(options, &clock, &tasks).unwrap();
-    Fixture {
-        store,
-        clock,
-        tasks,
-        root,
-    }
+    options.debounce = Duration::from_hours(1);
+    let store = FolderFlags::open(options, &clock, &Tasks::new()).unwrap();
+    Fixture { store, clock, root }
 }
 
 fn text(key: &str, rest: &str) -> String {

@@ -45,7 +45,8 @@ impl Watch {
         stop: CancellationToken,
     ) {
         // `None` is the stop; the loop itself has no end.
-        stop.run_until_cancelled(self.read_changes(&store, &options)).await;
+        stop.run_until_cancelled(self.read_changes(&store, &options))
+            .await;
     }
 
     async fn read_changes(&self, store: &FolderFlags, options: &FolderOptions) {
