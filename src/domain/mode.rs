@@ -96,16 +96,33 @@ pub fn choose(
     if let Some(reason) = closed {
         // The reader was in the middle of threads: they go on by date from where they were.
         let translated = cursor == Some(Mode::Threaded);
-        let reason = if translated { ModeReason::Translated } else { reason };
-        return Ok(ModeChoice { mode: Mode::Linear, reason });
+        let reason = if translated {
+            ModeReason::Translated
+        } else {
+            reason
+        };
+        return Ok(ModeChoice {
+            mode: Mode::Linear,
+            reason,
+        });
     }
     if let Some(mode) = named {
-        return Ok(ModeChoice { mode, reason: ModeReason::Requested });
+        return Ok(ModeChoice {
+            mode,
+            reason: ModeReason::Requested,
+        });
     }
     if let Some(mode) = cursor {
-        return Ok(ModeChoice { mode, reason: ModeReason::Cursor });
+        return Ok(ModeChoice {
+            mode,
+            reason: ModeReason::Cursor,
+        });
     }
-    let mode = if flag.is_on() { Mode::Threaded } else { Mode::Linear };
+    let mode = if flag.is_on() {
+        Mode::Threaded
+    } else {
+        Mode::Linear
+    };
     let reason = match flag.reason {
         Reason::Allowed => ModeReason::Allowed,
         Reason::Rule => ModeReason::Rule,
@@ -124,7 +141,10 @@ pub fn choose(
 /// Whether the flag lets this reader see threads at all, whatever the rollout says.
 #[must_use]
 pub fn threads_open(flag: &Evaluation) -> bool {
-    matches!(flag.reason, Reason::Allowed | Reason::Rule | Reason::Rollout | Reason::Default)
+    matches!(
+        flag.reason,
+        Reason::Allowed | Reason::Rule | Reason::Rollout | Reason::Default
+    )
 }
 
 #[cfg(test)]
@@ -174,7 +194,12 @@ mod tests {
     #[test]
     fn an_unservable_index_is_linear_for_both_arms() {
         for on in [false, true] {
-            let got = chosen(&flag(Reason::Rollout, on), Servable::No, Some(Mode::Threaded), None);
+            let got = chosen(
+                &flag(Reason::Rollout, on),
+                Servable::No,
+                Some(Mode::Threaded),
+                None,
+            );
             assert_eq!(got, (Mode::Linear, ModeReason::Index));
         }
     }
@@ -185,15 +210,33 @@ mod tests {
         let on = flag(Reason::Rollout, true);
         let off = flag(Reason::Rollout, false);
         let got = |flag: &Evaluation, named, cursor| chosen(flag, Servable::Yes, named, cursor);
-        assert_eq!(got(&off, Some(Threaded), None), (Threaded, ModeReason::Requested));
-        assert_eq!(got(&on, Some(Linear), Some(Linear)), (Linear, ModeReason::Requested));
-        assert_eq!(got(&off, None, Some(Threaded)), (Threaded, ModeReason::Cursor));
+        assert_eq!(
+            got(&off, Some(Threaded), None),
+            (Threaded, ModeReason::Requested)
+        );
+        assert_eq!(
+            got(&on, Some(Linear), Some(Linear)),
+            (Linear, ModeReason::Requested)
+        );
+        assert_eq!(
+            got(&off, None, Some(Threaded)),
+            (Threaded, ModeReason::Cursor)
+        );
         assert_eq!(got(&on, None, Some(Linear)), (Linear, ModeReason::Cursor));
         assert_eq!(got(&on, None, None), (Threaded, ModeReason::Rollout));
         assert_eq!(got(&off, None, None), (Linear, ModeReason::Rollout));
-        assert_eq!(got(&flag(Reason::Allowed, true), None, None), (Threaded, ModeReason::Allowed));
-        assert_eq!(got(&flag(Reason::Rule, false), None, None), (Linear, ModeReason::Rule));
-        assert_eq!(got(&flag(Reason::Default, false), None, None), (Linear, ModeReason::Default));
+        assert_eq!(
+            got(&flag(Reason::Allowed, true), None, None),
+            (Threaded, ModeReason::Allowed)
+        );
+        assert_eq!(
+            got(&flag(Reason::Rule, false), None, None),
+            (Linear, ModeReason::Rule)
+        );
+        assert_eq!(
+            got(&flag(Reason::Default, false), None, None),
+            (Linear, ModeReason::Default)
+        );
     }
 
     #[test]
@@ -203,7 +246,12 @@ mod tests {
             let got = chosen(&killed, Servable::Yes, named, Some(Mode::Threaded));
             assert_eq!(got, (Mode::Linear, ModeReason::Translated));
         }
-        let got = chosen(&flag(Reason::Rollout, true), Servable::No, None, Some(Mode::Threaded));
+        let got = chosen(
+            &flag(Reason::Rollout, true),
+            Servable::No,
+            None,
+            Some(Mode::Threaded),
+        );
         assert_eq!(got, (Mode::Linear, ModeReason::Translated));
     }
 

@@ -44,7 +44,11 @@ impl TreeResolver {
     /// Places the next row; rows come in rising order of id.
     pub fn place(&mut self, id: CommentId, parent_id: Option<CommentId>) -> Place {
         let place = match parent_id {
-            None => Place { parent_id: None, ancestors: Vec::new(), oddity: None },
+            None => Place {
+                parent_id: None,
+                ancestors: Vec::new(),
+                oddity: None,
+            },
             Some(parent) if !self.parents.contains_key(&parent) => Place {
                 parent_id: None,
                 ancestors: Vec::new(),
@@ -88,9 +92,8 @@ mod tests {
     #[test]
     fn missing_parents_and_cycles_make_roots_and_lose_nobody() {
         let mut tree = TreeResolver::new();
-        let mut place = |id, parent: Option<i64>| {
-            tree.place(CommentId::new(id), parent.map(CommentId::new))
-        };
+        let mut place =
+            |id, parent: Option<i64>| tree.place(CommentId::new(id), parent.map(CommentId::new));
         assert_eq!(place(1, None).ancestors, ids(&[]));
         assert_eq!(place(2, Some(1)).ancestors, ids(&[1]));
         assert_eq!(place(3, Some(99)).oddity, Some(Oddity::ParentNotBefore));
@@ -106,7 +109,11 @@ mod tests {
         let mut tree = TreeResolver::new();
         tree.place(CommentId::new(1), None);
         for id in 2..=i64::from(DEPTH_MAX) + 1 {
-            assert_eq!(tree.place(CommentId::new(id), Some(CommentId::new(id - 1))).oddity, None);
+            assert_eq!(
+                tree.place(CommentId::new(id), Some(CommentId::new(id - 1)))
+                    .oddity,
+                None
+            );
         }
         let deepest = i64::from(DEPTH_MAX) + 1;
         let place = tree.place(CommentId::new(deepest + 1), Some(CommentId::new(deepest)));

@@ -70,7 +70,9 @@ impl Service {
         };
         let (discussion, choice) = self.mode_of(request, discussion, None, None).await?;
         let (lane, list) = self.lane_of(&discussion, choice.mode, &focus);
-        let [before, after] = self.neighbours(request, &discussion, choice, (lane, list), id, siblings).await?;
+        let [before, after] = self
+            .neighbours(request, &discussion, choice, (lane, list), id, siblings)
+            .await?;
         let first = before.comments.first().map_or(id, |row| row.id);
         let last = after.comments.last().map_or(id, |row| row.id);
         let mut context = CommentContext {
@@ -84,15 +86,34 @@ impl Service {
         };
         if before.has_previous || after.has_next {
             let layout = discussion.layout.number;
-            let runs = self.ports.comments.runs(discussion.id, layout, lane).await?;
-            let cursor = |id| Cursor { list, order: Order::Oldest, id }.encode();
+            let runs = self
+                .ports
+                .comments
+                .runs(discussion.id, layout, lane)
+                .await?;
+            let cursor = |id| {
+                Cursor {
+                    list,
+                    order: Order::Oldest,
+                    id,
+                }
+                .encode()
+            };
             if before.has_previous {
                 let (count, at_least) = self.gap(&discussion, lane, &runs, first, false).await?;
-                context.gap_before = Some(Gap { count, at_least, cursor: cursor(first) });
+                context.gap_before = Some(Gap {
+                    count,
+                    at_least,
+                    cursor: cursor(first),
+                });
             }
             if after.has_next {
                 let (count, at_least) = self.gap(&discussion, lane, &runs, last, true).await?;
-                context.gap_after = Some(Gap { count, at_least, cursor: cursor(last) });
+                context.gap_after = Some(Gap {
+                    count,
+                    at_least,
+                    cursor: cursor(last),
+                });
             }
         }
         Ok(Some(context))
@@ -137,9 +158,17 @@ impl Service {
         edge: CommentId,
         after: bool,
     ) -> ServiceResult<(i64, bool)> {
-        let whole = |run: &&Run| if after { run.from_id > edge } else { run.to_id < edge };
+        let whole = |run: &&Run| {
+            if after {
+                run.from_id > edge
+            } else {
+                run.to_id < edge
+            }
+        };
         let sum: i64 = runs.iter().filter(whole).map(|run| run.tally.shown).sum();
-        let cut = runs.iter().find(|run| run.from_id <= edge && edge <= run.to_id);
+        let cut = runs
+            .iter()
+            .find(|run| run.from_id <= edge && edge <= run.to_id);
         let Some(cut) = cut.filter(|_| sum < GAP_EXACT_MAX) else {
             return Ok((sum, cut.is_some()));
         };
@@ -148,11 +177,29 @@ impl Service {
             limit: u32::try_from(2 * RUN_ROWS_MAX).unwrap_or(u32::MAX),
             from_end: false,
             keep_last: None,
-            after: Some(if after { edge } else { CommentId::new(cut.from_id.get().saturating_sub(1)) }),
-            before: Some(if after { CommentId::new(cut.to_id.get().saturating_add(1)) } else { edge }),
+            after: Some(if after {
+                edge
+            } else {
+                CommentId::new(cut.from_id.get().saturating_sub(1))
+            }),
+            before: Some(if after {
+                CommentId::new(cut.to_id.get().saturating_add(1))
+            } else {
+                edge
+            }),
         };
-        let query = LaneQuery { lane, order: Order::Oldest, page, look_behind: false };
-        let rows = self.load_lanes(discussion, &[query]).await?.pop().unwrap_or_default().rows;
+        let query = LaneQuery {
+            lane,
+            order: Order::Oldest,
+            page,
+            look_behind: false,
+        };
+        let rows = self
+            .load_lanes(discussion, &[query])
+            .await?
+            .pop()
+            .unwrap_or_default()
+            .rows;
         let count = sum + i64::try_from(rows.len()).unwrap_or(i64::MAX);
         Ok((count, false))
     }
@@ -210,8 +257,9 @@ impl Service {
         if !crate::domain::mode::threads_open(request.threaded()) {
             return Ok(None);
         }
-        let (discussion, choice) =
-            self.mode_of(request, discussion, Some(Mode::Threaded), None).await?;
+        let (discussion, choice) = self
+            .mode_of(request, discussion, Some(Mode::Threaded), None)
+            .await?;
         Ok((choice.mode == Mode::Threaded).then_some((discussion, choice)))
     }
 }

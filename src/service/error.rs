@@ -43,7 +43,10 @@ pub enum ServiceError {
 impl ServiceError {
     /// A wrong argument.
     pub fn bad_input(field: &'static str, message: impl ToString) -> Self {
-        Self::BadInput { field, message: message.to_string() }
+        Self::BadInput {
+            field,
+            message: message.to_string(),
+        }
     }
 
     /// The code in `extensions.code`. Codes never change their meaning.
@@ -74,7 +77,10 @@ impl ServiceError {
 
 impl From<PageSizeError> for ServiceError {
     fn from(error: PageSizeError) -> Self {
-        Self::BadInput { field: error.argument, message: error.to_string() }
+        Self::BadInput {
+            field: error.argument,
+            message: error.to_string(),
+        }
     }
 }
 

@@ -106,13 +106,27 @@ impl Loading {
             return;
         };
         let ascending = self.slice.ascending;
-        let beyond = |run: &&Run| if ascending { run.to_id > last } else { run.from_id < last };
+        let beyond = |run: &&Run| {
+            if ascending {
+                run.to_id > last
+            } else {
+                run.from_id < last
+            }
+        };
         let in_range = |run: &&Run| {
             self.slice.above.is_none_or(|above| run.to_id > above)
                 && self.slice.below.is_none_or(|below| run.from_id < below)
         };
-        let mut later = runs.iter().filter(beyond).filter(in_range).filter(|run| run.tally.shown > 0);
-        let next = if ascending { later.next() } else { later.next_back() };
+        let mut later = runs
+            .iter()
+            .filter(beyond)
+            .filter(in_range)
+            .filter(|run| run.tally.shown > 0);
+        let next = if ascending {
+            later.next()
+        } else {
+            later.next_back()
+        };
         let Some(next) = next else {
             self.state = LoadState::Ended;
             return;
@@ -123,7 +137,10 @@ impl Loading {
         } else {
             last.min(CommentId::new(next.to_id.get().saturating_add(1)))
         };
-        self.slice = self.slice.beyond(from, self.query.page.limit.saturating_mul(2).saturating_add(1));
+        self.slice = self.slice.beyond(
+            from,
+            self.query.page.limit.saturating_mul(2).saturating_add(1),
+        );
     }
 
     /// Whether the runs say that something is shown beyond what was read.
@@ -132,7 +149,11 @@ impl Loading {
             return false;
         };
         runs.iter().any(|run| {
-            let beyond = if self.slice.ascending { run.to_id > last } else { run.from_id < last };
+            let beyond = if self.slice.ascending {
+                run.to_id > last
+            } else {
+                run.from_id < last
+            };
             beyond && run.tally.shown > 0
         })
     }
@@ -175,8 +196,10 @@ impl Service {
     ) -> ServiceResult<Vec<LanePage>> {
         let mut loading: Vec<Loading> = queries.iter().copied().map(Loading::new).collect();
         for round in 0..ROUNDS_MAX {
-            let mut short: Vec<&mut Loading> =
-                loading.iter_mut().filter(|page| page.state == LoadState::Short).collect();
+            let mut short: Vec<&mut Loading> = loading
+                .iter_mut()
+                .filter(|page| page.state == LoadState::Short)
+                .collect();
             if short.is_empty() {
                 break;
             }
@@ -205,8 +228,11 @@ impl Service {
         for page in short {
             if page.runs.is_none() {
                 let lane = page.query.lane;
-                let runs =
-                    self.ports.comments.runs(discussion.id, discussion.layout.number, lane).await?;
+                let runs = self
+                    .ports
+                    .comments
+                    .runs(discussion.id, discussion.layout.number, lane)
+                    .await?;
                 page.runs = Some(runs);
             }
             page.aim();
@@ -222,11 +248,19 @@ impl Service {
         if short.is_empty() {
             return Ok(());
         }
-        let wanted: Vec<(Lane, Slice)> =
-            short.iter().map(|page| (page.query.lane, page.slice)).collect();
+        let wanted: Vec<(Lane, Slice)> = short
+            .iter()
+            .map(|page| (page.query.lane, page.slice))
+            .collect();
         let layout = discussion.layout.number;
-        let slices = self.ports.comments.slices(discussion.id, layout, &wanted).await?;
-        let hidden = self.hidden_above(discussion, slices.iter().flat_map(|rows| rows.iter())).await?;
+        let slices = self
+            .ports
+            .comments
+            .slices(discussion.id, layout, &wanted)
+            .await?;
+        let hidden = self
+            .hidden_above(discussion, slices.iter().flat_map(|rows| rows.iter()))
+            .await?;
         for (page, rows) in short.into_iter().zip(&slices) {
             page.take(rows, &hidden);
         }
@@ -235,10 +269,10 @@ impl Service {
 
     /// The hidden ones among the ancestors of some rows; costs a call only where something was
     /// ever hidden.
-    pub(super) async fn hidden_above<'a>(
+    pub(super) async fn hidden_above(
         &self,
         discussion: &Discussion,
-        rows: impl Iterator<Item = &'a Comment> + Send,
+        rows: impl Iterator<Item = &Comment> + Send,
     ) -> ServiceResult<HashSet<CommentId>> {
         if !discussion.has_hidden {
             return Ok(HashSet::new());
@@ -246,7 +280,13 @@ impl Service {
         let above: HashSet<CommentId> =
             rows.flat_map(|row| row.ancestors.iter().copied()).collect();
         let above: Vec<CommentId> = above.into_iter().collect();
-        Ok(self.ports.comments.hidden_among(discussion.id, &above).await?.into_iter().collect())
+        Ok(self
+            .ports
+            .comments
+            .hidden_among(discussion.id, &above)
+            .await?
+            .into_iter()
+            .collect())
     }
 
     /// Whether something shown lies on the side the page was not read towards.
@@ -256,14 +296,20 @@ impl Service {
         query: &LaneQuery,
         page: &mut LanePage,
     ) -> ServiceResult<()> {
-        let bound = if query.page.from_end { query.page.before } else { query.page.after };
+        let bound = if query.page.from_end {
+            query.page.before
+        } else {
+            query.page.after
+        };
         let already = page.has_previous && !query.page.from_end;
         let Some(bound) = bound.filter(|_| !already) else {
             return Ok(());
         };
         // The bound itself counts: it was on the page before.
         let reading = query.page.slice(query.order, 1);
-        let edge = bound.get().saturating_add(if reading.ascending { 1 } else { -1 });
+        let edge = bound
+            .get()
+            .saturating_add(if reading.ascending { 1 } else { -1 });
         let edge = Some(CommentId::new(edge));
         let back = PageRequest {
             limit: 0,
@@ -272,11 +318,17 @@ impl Service {
             after: if query.page.from_end { edge } else { None },
             before: if query.page.from_end { None } else { edge },
         };
-        let probe = LaneQuery { page: back, look_behind: false, ..*query };
+        let probe = LaneQuery {
+            page: back,
+            look_behind: false,
+            ..*query
+        };
         let mut probing = [Loading::new(probe)];
         for round in 0..ROUNDS_MAX {
-            let mut short: Vec<&mut Loading> =
-                probing.iter_mut().filter(|page| page.state == LoadState::Short).collect();
+            let mut short: Vec<&mut Loading> = probing
+                .iter_mut()
+                .filter(|page| page.state == LoadState::Short)
+                .collect();
             if round > 0 {
                 self.aim_all(discussion, &mut short).await?;
                 short.retain(|page| page.state == LoadState::Short);

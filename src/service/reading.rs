@@ -48,13 +48,19 @@ impl Service {
                 let kept = &self.settings.url_query_parameters_kept;
                 let canonical = CanonicalUrl::parse(url, kept)
                     .map_err(|error| ServiceError::bad_input("url", error))?;
-                Ok(DiscussionKeys { url: Some(canonical.as_str().to_owned()), entity: None })
+                Ok(DiscussionKeys {
+                    url: Some(canonical.as_str().to_owned()),
+                    entity: None,
+                })
             }
             DiscussionRef::Entity { entity_type, id } => {
                 let entity = EntityRef::new(entity_type.clone(), id.clone())
                     .map_err(|error| ServiceError::bad_input("entity", error))?;
                 let pair = (entity.entity_type().to_owned(), entity.id().to_owned());
-                Ok(DiscussionKeys { url: None, entity: Some(pair) })
+                Ok(DiscussionKeys {
+                    url: None,
+                    entity: Some(pair),
+                })
             }
         }
     }
@@ -121,7 +127,13 @@ impl Service {
             return Ok(HashMap::new());
         }
         let layout = discussion.layout.number;
-        Ok(self.ports.comments.branch_sums(discussion.id, layout, heads).await?.into_iter().collect())
+        Ok(self
+            .ports
+            .comments
+            .branch_sums(discussion.id, layout, heads)
+            .await?
+            .into_iter()
+            .collect())
     }
 }
 

@@ -37,7 +37,8 @@ impl Request {
 
     /// What `comments-threaded` says for this request, evaluated once.
     pub fn threaded(&self) -> &Evaluation {
-        self.threaded.get_or_init(|| evaluate(&self.flags, THREADED_FLAG, &self.context()))
+        self.threaded
+            .get_or_init(|| evaluate(&self.flags, THREADED_FLAG, &self.context()))
     }
 
     /// Whether new comments get their index row; on when the flag is missing, because an index that
@@ -97,7 +98,10 @@ impl Service {
         read_after: Option<ReadAfter>,
     ) -> ServiceResult<Request> {
         if let Some(seen) = read_after {
-            self.ports.comments.catch_up(seen.discussion, seen.event).await?;
+            self.ports
+                .comments
+                .catch_up(seen.discussion, seen.event)
+                .await?;
         }
         Ok(Request {
             viewer,
@@ -114,7 +118,10 @@ mod tests {
 
     #[test]
     fn a_token_comes_back_and_garbage_does_not() {
-        let token = ReadAfter { discussion: DiscussionId::new(5), event: EventId::new(9) };
+        let token = ReadAfter {
+            discussion: DiscussionId::new(5),
+            event: EventId::new(9),
+        };
         assert_eq!(ReadAfter::decode(&token.encode()), Some(token));
         for text in ["", "zz", "NQ", &"A".repeat(65)] {
             assert_eq!(ReadAfter::decode(text), None);

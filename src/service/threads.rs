@@ -56,7 +56,12 @@ impl CommentsPage {
     /// The cursor of one of its comments.
     #[must_use]
     pub fn cursor(&self, id: CommentId) -> String {
-        Cursor { list: self.list, order: self.order, id }.encode()
+        Cursor {
+            list: self.list,
+            order: self.order,
+            id,
+        }
+        .encode()
     }
 
     /// The cursors of its ends; `None` for an empty page that looked at everything.
@@ -73,7 +78,10 @@ impl CommentsPage {
                 first = first.or(last);
             }
         }
-        (first.map(|id| self.cursor(id)), last.map(|id| self.cursor(id)))
+        (
+            first.map(|id| self.cursor(id)),
+            last.map(|id| self.cursor(id)),
+        )
     }
 }
 
@@ -97,7 +105,9 @@ fn cursor_mode(cursor: &Cursor) -> Option<Mode> {
 }
 
 fn decode(field: &'static str, text: Option<&str>) -> ServiceResult<Option<Cursor>> {
-    text.map(Cursor::decode).transpose().map_err(bad_cursor(field))
+    text.map(Cursor::decode)
+        .transpose()
+        .map_err(bad_cursor(field))
 }
 
 impl Service {
@@ -110,7 +120,10 @@ impl Service {
     ) -> ServiceResult<PageRequest> {
         let bind = |field, text: Option<&str>| -> ServiceResult<Option<CommentId>> {
             let cursor = decode(field, text)?;
-            cursor.map(|cursor| cursor.bound_to(list, order)).transpose().map_err(bad_cursor(field))
+            cursor
+                .map(|cursor| cursor.bound_to(list, order))
+                .transpose()
+                .map_err(bad_cursor(field))
         };
         let after = bind("after", args.after.as_deref())?;
         let before = bind("before", args.before.as_deref())?;
@@ -124,9 +137,19 @@ impl Service {
         before: Option<CommentId>,
     ) -> ServiceResult<PageRequest> {
         let settings = &self.settings;
-        let (limit, from_end, keep_last) =
-            page_size(args.first, args.last, settings.page_size_default, settings.page_size_max)?;
-        Ok(PageRequest { limit, from_end, keep_last, after, before })
+        let (limit, from_end, keep_last) = page_size(
+            args.first,
+            args.last,
+            settings.page_size_default,
+            settings.page_size_max,
+        )?;
+        Ok(PageRequest {
+            limit,
+            from_end,
+            keep_last,
+            after,
+            before,
+        })
     }
 
     /// The mode a reader gets for a discussion, without a cursor. Builds or queues the index where
@@ -162,7 +185,10 @@ impl Service {
     ) -> ServiceResult<CommentsPage> {
         let after = decode("after", ask.page.after.as_deref())?;
         let before = decode("before", ask.page.before.as_deref())?;
-        let modes = (after.as_ref().and_then(cursor_mode), before.as_ref().and_then(cursor_mode));
+        let modes = (
+            after.as_ref().and_then(cursor_mode),
+            before.as_ref().and_then(cursor_mode),
+        );
         let cursor = match modes {
             (Some(after), Some(before)) if after != before => {
                 return Err(ServiceError::bad_input("before", CursorError::Foreign));
@@ -184,14 +210,30 @@ impl Service {
             Mode::Linear => Lane::Linear,
             Mode::Threaded => Lane::Roots,
         };
-        let query = LaneQuery { lane, order: ask.order, page, look_behind: ask.look_behind };
-        let loaded = self.load_lanes(&discussion, &[query]).await?.pop().unwrap_or_default();
+        let query = LaneQuery {
+            lane,
+            order: ask.order,
+            page,
+            look_behind: ask.look_behind,
+        };
+        let loaded = self
+            .load_lanes(&discussion, &[query])
+            .await?
+            .pop()
+            .unwrap_or_default();
         let total = match choice.mode {
             Mode::Linear => discussion.counts.all.shown,
             Mode::Threaded => discussion.counts.roots.shown,
         };
         let list = list_of(choice.mode);
-        Ok(page_of(request, &discussion, choice, list, (query, loaded), total))
+        Ok(page_of(
+            request,
+            &discussion,
+            choice,
+            list,
+            (query, loaded),
+            total,
+        ))
     }
 
     /// The same part of the branches under some heads, in the order of `heads`.
@@ -208,7 +250,12 @@ impl Service {
             let list = CursorList::Replies(discussion.id, *head);
             let page = self.page_request(&ask.page, list, ask.order)?;
             let lane = Lane::Branch(*head);
-            queries.push(LaneQuery { lane, order: ask.order, page, look_behind: ask.look_behind });
+            queries.push(LaneQuery {
+                lane,
+                order: ask.order,
+                page,
+                look_behind: ask.look_behind,
+            });
         }
         let loaded = self.load_lanes(discussion, &queries).await?;
         Ok(heads
@@ -231,7 +278,12 @@ impl Service {
 
     /// The list that shows a comment among its neighbours, in a mode.
     #[must_use]
-    pub fn lane_of(&self, discussion: &Discussion, mode: Mode, comment: &CommentView) -> (Lane, CursorList) {
+    pub fn lane_of(
+        &self,
+        discussion: &Discussion,
+        mode: Mode,
+        comment: &CommentView,
+    ) -> (Lane, CursorList) {
         if mode == Mode::Linear {
             return (Lane::Linear, CursorList::Linear(discussion.id));
         }
@@ -261,7 +313,11 @@ pub(super) fn page_of(
         choice,
         list,
         order: query.order,
-        comments: loaded.rows.iter().filter_map(|row| view(row, viewer, false)).collect(),
+        comments: loaded
+            .rows
+            .iter()
+            .filter_map(|row| view(row, viewer, false))
+            .collect(),
         has_previous: loaded.has_previous,
         has_next: loaded.has_next,
         scanned_to: loaded.scanned_to,
