@@ -192,7 +192,7 @@ impl CommentNode {
     /// Null below that, and while threads cannot be read here.
     async fn replies(
         &self,
-        #[graphql(default)] order: ReplyOrder,
+        #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -205,7 +205,7 @@ impl CommentNode {
             before,
         };
         self.replies_for(&ListArgs {
-            order: order.into(),
+            order: order.unwrap_or_default().into(),
             page,
         })
     }

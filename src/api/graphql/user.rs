@@ -41,7 +41,7 @@ impl UserNode {
     async fn comments(
         &self,
         ctx: &Context<'_>,
-        #[graphql(default_with = "CommentOrder::Newest")] order: CommentOrder,
+        #[graphql(default_with = "Some(CommentOrder::Newest)")] order: Option<CommentOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -51,7 +51,7 @@ impl UserNode {
             Ok(loader) => loader,
             Err(error) => return Some(Err(error)),
         };
-        let order: Order = order.into();
+        let order: Order = order.unwrap_or(CommentOrder::Newest).into();
         let args = PageArgs {
             first: first.map(i64::from),
             after,
