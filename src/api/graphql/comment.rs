@@ -64,6 +64,10 @@ impl CommentNode {
 
 /// What the viewer may do with a comment.
 #[derive(Clone, Copy, Debug, SimpleObject)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own in the schema"
+)]
 pub(super) struct CommentAbilities {
     /// Write a reply to it.
     pub(super) reply: bool,
@@ -190,6 +194,7 @@ impl CommentNode {
 
     /// The whole branch below a comment that heads one, by date, however deep its replies nest.
     /// Null below that, and while threads cannot be read here.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn replies(
         &self,
         #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,

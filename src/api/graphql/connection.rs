@@ -56,6 +56,7 @@ impl CommentEdge {
     }
 
     /// The branch below the comment. Null in a linear page, which lists replies itself.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn replies(
         &self,
         #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,

@@ -174,7 +174,8 @@ impl DiscussionNode {
         let loader = loader_of(ctx)?;
         let (place, id) = decode_comment(comment).map_err(|error| bad_input("comment", error))?;
         let siblings = u32::try_from(siblings)
-            .map_err(|_| bad_input("siblings", format!("{siblings} is less than 0")))?;
+            .ok()
+            .ok_or_else(|| bad_input("siblings", format!("{siblings} is less than 0")))?;
         if place != self.0.id {
             return Ok(None);
         }

@@ -38,6 +38,7 @@ impl UserNode {
 
     /// What they wrote, as far as the viewer may see it, across discussions. Newest first unless
     /// asked otherwise.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn comments(
         &self,
         ctx: &Context<'_>,
