@@ -74,8 +74,8 @@ impl Service {
         let [older, newer] = self
             .neighbours(request, &discussion, choice, around, (id, siblings))
             .await?;
-        let first = older.comments.first().map_or(id, |row| row.id);
-        let last = newer.comments.last().map_or(id, |row| row.id);
+        let oldest = older.comments.first().map_or(id, |row| row.id);
+        let newest = newer.comments.last().map_or(id, |row| row.id);
         let mut context = CommentContext {
             choice,
             focus,
@@ -101,19 +101,19 @@ impl Service {
                 .encode()
             };
             if older.has_previous {
-                let (count, at_least) = self.gap(&discussion, lane, &runs, first, false).await?;
+                let (count, at_least) = self.gap(&discussion, lane, &runs, oldest, false).await?;
                 context.gap_before = Some(Gap {
                     count,
                     at_least,
-                    cursor: cursor(first),
+                    cursor: cursor(oldest),
                 });
             }
             if newer.has_next {
-                let (count, at_least) = self.gap(&discussion, lane, &runs, last, true).await?;
+                let (count, at_least) = self.gap(&discussion, lane, &runs, newest, true).await?;
                 context.gap_after = Some(Gap {
                     count,
                     at_least,
-                    cursor: cursor(last),
+                    cursor: cursor(newest),
                 });
             }
         }
