@@ -53,7 +53,10 @@ pub fn plain(raw: impl Read + Send + 'static) -> io::Result<Input> {
     let zstd = head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
     let whole = BufReader::with_capacity(1 << 16, Cursor::new(head).chain(raw));
     Ok(if gzip {
-        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(whole)))
+        Box::new(BufReader::with_capacity(
+            1 << 16,
+            MultiGzDecoder::new(whole),
+        ))
     } else if zstd {
         let unpacked = zstd::stream::read::Decoder::with_buffer(whole)?;
         Box::new(BufReader::with_capacity(1 << 16, unpacked))
@@ -156,7 +159,10 @@ mod tests {
 
     fn unpack(bytes: Vec<u8>) -> String {
         let mut text = String::new();
-        plain(Cursor::new(bytes)).unwrap().read_to_string(&mut text).unwrap();
+        plain(Cursor::new(bytes))
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         text
     }
 
@@ -178,7 +184,10 @@ mod tests {
         let mut four = [0; 4];
         counted.read_exact(&mut four).unwrap();
         assert_eq!((counted.line(), counted.byte()), (2, 4));
-        assert!(counted.read_exact(&mut four).is_err(), "the seventh byte is too much");
+        assert!(
+            counted.read_exact(&mut four).is_err(),
+            "the seventh byte is too much"
+        );
         counted.refill();
         let mut rest = String::new();
         counted.read_to_string(&mut rest).unwrap();

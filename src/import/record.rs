@@ -38,7 +38,7 @@ pub struct SourceDiscussion {
 pub struct SourceAuthor {
     /// The same for all comments of one author; never shown.
     pub key: String,
-    /// Shown beside the comment; may be empty, is never an address of mail.
+    /// As the source showed it, unchecked; may be empty.
     pub name: String,
 }
 

@@ -43,8 +43,6 @@ pub enum Reason {
     NoDiscussion,
     /// The discussion it names is not in the file.
     DiscussionMissing,
-    /// A newer row of another discussion has the same id.
-    IdInTwoDiscussions,
     /// Its text is too long.
     TooLong,
     /// Its text breaks another rule.
@@ -67,7 +65,6 @@ impl Reason {
             | Self::BadId
             | Self::NoDiscussion
             | Self::DiscussionMissing
-            | Self::IdInTwoDiscussions
             | Self::TooLong
             | Self::TextRefused
             | Self::DiscussionFull => true,
@@ -87,7 +84,6 @@ impl Reason {
             Self::BadId => "id too long",
             Self::NoDiscussion => "names no discussion",
             Self::DiscussionMissing => "its discussion is not in the file",
-            Self::IdInTwoDiscussions => "its id is used in another discussion too",
             Self::TooLong => "text too long",
             Self::TextRefused => "text against the rules",
             Self::DiscussionFull => "the discussion is full",
@@ -121,27 +117,17 @@ pub enum Note {
     UrlTaken,
     /// Its address is not one of the web and was dropped.
     UrlUnusable,
-    /// Its title was too long and was dropped.
+    /// Its entity belongs to another discussion; it stays its own discussion without it.
+    EntityTaken,
+    /// Its entity cannot be one and was dropped.
+    EntityUnusable,
+    /// Its title was against the rules and was dropped.
     TitleDropped,
+    /// Its author's name was an address of mail or against the rules and is not shown.
+    NameDropped,
 }
 
 impl Note {
-    /// All notes; a note's place here is its bit in the plan.
-    pub const ALL: [Self; 12] = [
-        Self::OrphanMissingParent,
-        Self::OrphanForeignParent,
-        Self::OrphanParentSkipped,
-        Self::CycleBroken,
-        Self::ClockInversion,
-        Self::DateClamped,
-        Self::Tombstone,
-        Self::TextLost,
-        Self::Flattened,
-        Self::UrlTaken,
-        Self::UrlUnusable,
-        Self::TitleDropped,
-    ];
-
     /// For people.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -157,7 +143,10 @@ impl Note {
             Self::Flattened => "hung higher: too deep",
             Self::UrlTaken => "addresses that belong to another discussion",
             Self::UrlUnusable => "addresses that are none, dropped",
-            Self::TitleDropped => "titles too long, dropped",
+            Self::EntityTaken => "entities that belong to another discussion",
+            Self::EntityUnusable => "entities that are none, dropped",
+            Self::TitleDropped => "titles against the rules, dropped",
+            Self::NameDropped => "names that cannot be shown, dropped",
         }
     }
 }
@@ -410,7 +399,9 @@ impl Report {
                 "stopped: {why}; {sum}; run it again to go on, what was written is found again"
             ),
             Outcome::Interrupted => {
-                format!("interrupted; {sum}; run it again to go on, what was written is found again")
+                format!(
+                    "interrupted; {sum}; run it again to go on, what was written is found again"
+                )
             }
         }
     }

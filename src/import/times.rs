@@ -39,7 +39,12 @@ mod tests {
 
     #[test]
     fn what_is_no_time_stays_its_text() {
-        for text in ["", "yesterday", "0000-00-00 00:00:00", "2024-02-30T00:00:00Z"] {
+        for text in [
+            "",
+            "yesterday",
+            "0000-00-00 00:00:00",
+            "2024-02-30T00:00:00Z",
+        ] {
             assert_eq!(rfc3339_or_utc(text), Err(text.to_owned()));
         }
     }

@@ -3,9 +3,8 @@
 //! The declared encoding is obeyed; bytes that are not in it are an error with line and byte.
 //! Entities of a DTD are never defined, expanded or fetched: a file that defines some is refused.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead as _, Cursor, Read as _};
+use std::io::{self, Cursor, Read as _};
 
 use quick_xml::encoding::DecodingReader;
 use quick_xml::events::{BytesStart, Event};
@@ -25,13 +24,13 @@ type Raw = Counted<io::Chain<Cursor<Vec<u8>>, Input>>;
 type Decoded = Counted<DecodingReader<Raw>>;
 
 /// One event.
-pub(super) enum XmlEvent<'a> {
+pub(super) enum XmlEvent {
     /// An element begins.
-    Open(BytesStart<'a>),
+    Open(BytesStart<'static>),
     /// The innermost element ends.
     Close,
     /// Text within it; one text may come in pieces.
-    Text(Cow<'a, str>),
+    Text(String),
     /// The file ended, with every element closed.
     End,
 }
@@ -64,13 +63,9 @@ impl XmlReader {
         };
         let mut start = input.by_ref().take(HEAD_BYTES);
         start.read_to_end(&mut head).map_err(failed)?;
-        let declared = declared_encoding(&head)?;
-        let raw = Counted::new(Cursor::new(head).chain(input), u64::MAX);
-        let mut decoding = DecodingReader::new(raw);
-        if let Some(encoding) = declared {
-            // Before the first read: later it would be too late for what was already decoded.
-            decoding.set_encoding(encoding);
-        }
+        let start = Cursor::new(head.clone());
+        let mut decoding = DecodingReader::new(Counted::new(start.chain(input), u64::MAX));
+        obey_declaration(&head, &mut decoding)?;
         let mut reader = Reader::from_reader(Counted::new(decoding, EVENT_BYTES_MAX));
         reader.config_mut().expand_empty_elements = true;
         reader.config_mut().check_end_names = true;
@@ -92,12 +87,10 @@ impl XmlReader {
     }
 
     /// The next event.
-    pub(super) fn next(&mut self) -> Result<XmlEvent<'_>, ReadError> {
+    pub(super) fn next(&mut self) -> Result<XmlEvent, ReadError> {
         loop {
             self.buffer.clear();
             self.reader.get_mut().refill();
-            // Read once to see whether it is of interest: what is borrowed cannot be returned from
-            // within a loop.
             match self.reader.read_event_into(&mut self.buffer) {
                 Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => {}
                 Ok(Event::DocType(definition)) => {
@@ -119,10 +112,10 @@ impl XmlReader {
                     return Ok(XmlEvent::Close);
                 }
                 Ok(Event::Text(text)) => {
-                    return Ok(XmlEvent::Text(text.xml10_content().into_owned().into()));
+                    return Ok(XmlEvent::Text(text.xml10_content().into_owned()));
                 }
                 Ok(Event::CData(text)) => {
-                    return Ok(XmlEvent::Text(text.xml10_content().into_owned().into()));
+                    return Ok(XmlEvent::Text(text.xml10_content().into_owned()));
                 }
                 Ok(Event::GeneralRef(reference)) => {
                     let text = match reference.resolve_char_ref() {
@@ -130,7 +123,7 @@ impl XmlReader {
                         Ok(None) => predefined(&reference),
                         Err(error) => return Err(place(&self.reader, &error)),
                     };
-                    return Ok(XmlEvent::Text(text.into()));
+                    return Ok(XmlEvent::Text(text));
                 }
                 Ok(Event::Eof) => return self.end(),
                 Err(error) => return Err(place(&self.reader, &error)),
@@ -138,7 +131,7 @@ impl XmlReader {
         }
     }
 
-    fn end(&self) -> Result<XmlEvent<'_>, ReadError> {
+    fn end(&self) -> Result<XmlEvent, ReadError> {
         match self.open.last() {
             None => Ok(XmlEvent::End),
             Some(line) => Err(self.error(format!(
@@ -189,33 +182,35 @@ fn place(reader: &Reader<Decoded>, error: &Error) -> ReadError {
     }
 }
 
-/// The encoding the file's first line declares, unless its first bytes already say UTF-16.
-fn declared_encoding(
-    head: &[u8],
-) -> Result<Option<&'static quick_xml::encoding::Encoding>, ReadError> {
+/// Obeys the encoding the file's first line declares, unless its first bytes already say UTF-16.
+///
+/// This comes before the first read: later would be too late for what was already decoded.
+fn obey_declaration(head: &[u8], decoding: &mut DecodingReader<Raw>) -> Result<(), ReadError> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}');
-    let Some((declaration, _)) = text.split_once("?>").filter(|_| text.starts_with("<?xml ")) else {
-        return Ok(None);
+    let Some((declaration, _)) = text.split_once("?>").filter(|_| text.starts_with("<?xml "))
+    else {
+        return Ok(());
     };
     let declaration = format!("{declaration}?>");
     let mut reader = Reader::from_str(&declaration);
-    let refuse = |what: String| ReadError {
+    let Ok(Event::Decl(declared)) = reader.read_event() else {
+        return Ok(());
+    };
+    let Some(Ok(name)) = declared.encoding() else {
+        return Ok(());
+    };
+    let what = match declared.encoder() {
+        Some(encoding) if encoding.is_ascii_compatible() => {
+            decoding.set_encoding(encoding);
+            return Ok(());
+        }
+        Some(_) => format!("the file says it is written in {name}, but it is not"),
+        None => format!("the encoding {name} is not known"),
+    };
+    Err(ReadError {
         line: 1,
         byte: 0,
         what,
-    };
-    let Ok(Event::Decl(declared)) = reader.read_event() else {
-        return Ok(None);
-    };
-    let Some(Ok(name)) = declared.encoding() else {
-        return Ok(None);
-    };
-    match declared.encoder() {
-        Some(encoding) if encoding.is_ascii_compatible() => Ok(Some(encoding)),
-        Some(_) => Err(refuse(format!(
-            "the file says it is written in {name}, but it is not"
-        ))),
-        None => Err(refuse(format!("the encoding {name} is not known"))),
-    }
+    })
 }
