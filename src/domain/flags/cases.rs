@@ -257,6 +257,20 @@ fn a_field_out_of_its_limits_is_an_error_with_its_name_and_the_limit() {
         (&require, "prerequisites", "8"),
         (&variants, "variants", "64"),
         (&unit, "deny", "256"),
+    ] {
+        let error = Flag::from_toml(&format!("{GOOD}{rest}"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with(&format!("{field}: ")) && error.contains(limit),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_field_that_does_not_fit_the_others_is_an_error_with_its_name() {
+    for (rest, field, problem) in [
         ("off = 'on'", "off", "false"),
         ("on = 'red'", "on", "red"),
         (
@@ -284,10 +298,14 @@ fn a_field_out_of_its_limits_is_an_error_with_its_name_and_the_limit() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.starts_with(&format!("{field}: ")) && error.contains(limit),
+            error.starts_with(&format!("{field}: ")) && error.contains(problem),
             "{error}"
         );
     }
+}
+
+#[test]
+fn what_people_need_to_know_of_a_flag_is_required_and_checked() {
     for (from, to, field) in [
         ("salt = 's'", "salt = 'a/variant'", "salt: "),
         ("owner = 'tests'", "owner = ' '", "owner: "),

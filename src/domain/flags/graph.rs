@@ -137,11 +137,9 @@ mod tests {
     /// Each `(flag, what it requires)`.
     fn flags(edges: &[(&str, &[&str])]) -> Flags {
         let build = |(key, required): &(&str, &[&str])| {
-            let tables: String = required
-                .iter()
-                .map(|other| format!("[[prerequisites]]\nflag = {other:?}\nvariant = 'on'\n"))
-                .collect();
-            let flag = flag_with(key, key, &tables);
+            let one = |other: &&str| format!("{{ flag = {other:?}, variant = 'on' }}");
+            let list = required.iter().map(one).collect::<Vec<_>>().join(", ");
+            let flag = flag_with(key, key, &format!("prerequisites = [{list}]"));
             (flag.key().clone(), Arc::new(flag))
         };
         edges.iter().map(build).collect()

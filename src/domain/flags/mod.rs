@@ -4,7 +4,7 @@
 //! *state* ([`FlagState`]) is what runs: enabled, kill, rollout; it wins over the definition's initial
 //! values. A [`FlagSet`] holds both for every flag and never changes: stores swap whole sets.
 //!
-//! Invariant: [`evaluate`] is a function of the set, the key and the context alone, so every instance
+//! Invariant: [`evaluate()`] is a function of the set, the key and the context alone, so every instance
 //! gives a viewer the same answer, and membership of a rollout depends on salt, unit and share only.
 
 mod clients;
