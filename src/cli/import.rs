@@ -9,9 +9,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Failure, output};
-use crate::import::disqus::DisqusReader;
-use crate::import::jsonl::JsonlReader;
-use crate::import::{ExportReader, ImportOptions, Importer, ReadError, Report, input};
+use crate::import::{Format, ImportOptions, Importer, Report, input};
 use crate::tasks::Tasks;
 
 const AFTER_HELP: &str = "\
@@ -68,28 +66,18 @@ impl ImportCommand {
         mut options: ImportOptions,
         tasks: &Tasks,
     ) -> Result<ExitCode, Failure> {
-        let (args, name) = match &self.format {
-            ImportFormat::Disqus(args) => (args, "disqus"),
-            ImportFormat::Jsonl(args) => (args, "jsonl"),
+        let (args, format) = match &self.format {
+            ImportFormat::Disqus(args) => (args, Format::Disqus),
+            ImportFormat::Jsonl(args) => (args, Format::Jsonl),
         };
-        options.source = args.source.clone().unwrap_or_else(|| name.to_owned());
+        let source = args.source.as_deref().unwrap_or(format.source());
+        source.clone_into(&mut options.source);
         options.dry_run = args.dry_run;
-        // Made first: a path that cannot be written should be known before the import, not after.
-        let report_file = match &args.report {
-            Some(path) => Some(File::create(path).map_err(|error| {
-                Failure::other(format!("cannot write {}: {error}", path.display()))
-            })?),
-            None => None,
-        };
         let bar = progress_bar();
         let input = input::open(&args.file, &bar).map_err(|error| {
             Failure::other(format!("cannot read {}: {error}", args.file.display()))
         })?;
-        let reader: Result<Box<dyn ExportReader>, ReadError> = match &self.format {
-            ImportFormat::Disqus(_) => DisqusReader::new(input).map(|reader| Box::new(reader) as _),
-            ImportFormat::Jsonl(_) => Ok(Box::new(JsonlReader::new(input))),
-        };
-        let reader = reader.map_err(Failure::other)?;
+        let report_file = args.report_file()?;
         let stop = tasks.stopping().child_token();
         let listening = stop.clone();
         let listener = tasks.spawn(async move {
@@ -98,6 +86,7 @@ impl ImportCommand {
                 () = listening.cancelled() => {}
             }
         });
+        let reader = format.reader(input);
         let report = importer.run(reader, &options, &stop, &bar).await;
         stop.cancel();
         bar.finish_and_clear();
@@ -107,6 +96,23 @@ impl ImportCommand {
         }
         output::print(&report.table())?;
         Ok(ExitCode::from(report.exit_code()))
+    }
+}
+
+impl FileArgs {
+    /// Made before the import: a path that cannot be written should be known then, not after.
+    fn report_file(&self) -> Result<Option<File>, Failure> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        if let (Ok(report), Ok(export)) = (path.canonicalize(), self.file.canonicalize())
+            && report == export
+        {
+            return Err(Failure::other("the report would overwrite the export"));
+        }
+        File::create(path)
+            .map(Some)
+            .map_err(|error| Failure::other(format!("cannot write {}: {error}", path.display())))
     }
 }
 
@@ -145,6 +151,21 @@ mod tests {
     struct Alone {
         #[command(flatten)]
         import: ImportCommand,
+    }
+
+    #[test]
+    fn a_report_never_overwrites_the_export() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("export.xml");
+        std::fs::write(&file, "kept").unwrap();
+        let args = FileArgs {
+            report: Some(folder.path().join(".").join("export.xml")),
+            file: file.clone(),
+            source: None,
+            dry_run: false,
+        };
+        assert!(args.report_file().is_err());
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "kept");
     }
 
     #[test]

@@ -15,8 +15,8 @@ use super::checks;
 use super::record::ExportReader;
 use super::report::{Note, Oddity, Outcome, Reason, Report, RowKind, What};
 use super::resolve::{self, Place, Plan, Verdict, wide};
-use super::scan::{self, DiscussionRow, ScanError, Scanned, Standing};
-use super::spool::{Spool, SpooledComment, SpooledDiscussion};
+use super::scan::{self, DiscussionRow, Row, ScanError, Scanned, Standing};
+use super::spool::{SpooledComment, SpooledDiscussion};
 use crate::domain::body::BodyFormat;
 use crate::domain::clock::Clock;
 use crate::domain::comment::CommentState;
@@ -144,7 +144,15 @@ struct Writing<'a> {
 struct Outgoing {
     comment: ImportComment,
     author: Option<(String, String)>,
+    name: Name,
+}
+
+/// What the report calls a comment that was sent to the store.
+struct Name {
+    source_id: String,
     line: u64,
+    /// Its parent, if that is not in the file.
+    absent_parent: Option<String>,
 }
 
 impl Writing<'_> {
@@ -179,7 +187,7 @@ impl Writing<'_> {
     fn report_comments(&mut self) -> io::Result<()> {
         let places = self.plan.places.iter().zip(&self.scanned.comments);
         for (place, row) in places {
-            let odd = oddities_of(place);
+            let odd = oddities_of(place, row, self.options.dry_run);
             if odd.is_empty() {
                 continue;
             }
@@ -318,12 +326,9 @@ impl Writing<'_> {
         for one in outgoing.iter_mut().filter(|one| one.author.is_some()) {
             one.comment.author_id = users.next().unwrap_or(UserId::NOBODY);
         }
-        let (batch, names): (Vec<ImportComment>, Vec<(String, u64)>) = outgoing
+        let (batch, names): (Vec<ImportComment>, Vec<Name>) = outgoing
             .into_iter()
-            .map(|one| {
-                let name = (one.comment.source_id.clone(), one.line);
-                (one.comment, name)
-            })
+            .map(|one| (one.comment, one.name))
             .unzip();
         let marker = self.importer.ids.mint()?;
         let (store, options) = (&self.importer.comments, self.options);
@@ -342,43 +347,46 @@ impl Writing<'_> {
                 answered: outcomes.len(),
             });
         }
-        for (outcome, (source_id, line)) in outcomes.into_iter().zip(names) {
-            self.count(outcome, source_id, line);
+        for (outcome, name) in outcomes.into_iter().zip(names) {
+            self.count(outcome, name);
         }
         Ok(())
     }
 
-    fn count(&mut self, outcome: ImportOutcome, source_id: String, line: u64) {
-        let odd = match outcome {
-            ImportOutcome::Imported(_) => None,
-            ImportOutcome::AlreadyThere(_) => {
+    fn count(&mut self, outcome: ImportOutcome, name: Name) {
+        let (what, detail) = match (outcome, name.absent_parent) {
+            (ImportOutcome::Imported(_), _) => {
+                self.report.comments.imported += 1;
+                return;
+            }
+            (ImportOutcome::AlreadyThere(_), _) => {
                 self.report.comments.already_there += 1;
                 return;
             }
+            (ImportOutcome::ParentMissing(_), Some(parent)) => (
+                What::Changed(Note::OrphanMissingParent),
+                format!("parent {parent}"),
+            ),
             // Its parent was left out because the discussion is full.
-            ImportOutcome::ParentMissing(_) => Some(Note::OrphanParentSkipped),
-            ImportOutcome::Flattened(_) => Some(Note::Flattened),
-            ImportOutcome::DiscussionFull => {
-                self.report.odd(Oddity {
-                    kind: RowKind::Comment,
-                    source_id,
-                    line,
-                    what: What::LeftOut(Reason::DiscussionFull),
-                    detail: format!("limit {}", self.options.comments_max),
-                });
-                return;
+            (ImportOutcome::ParentMissing(_), None) => {
+                (What::Changed(Note::OrphanParentSkipped), String::new())
             }
+            (ImportOutcome::Flattened(_), _) => (What::Changed(Note::Flattened), String::new()),
+            (ImportOutcome::DiscussionFull, _) => (
+                What::LeftOut(Reason::DiscussionFull),
+                format!("limit {}", self.options.comments_max),
+            ),
         };
-        self.report.comments.imported += 1;
-        if let Some(note) = odd {
-            self.report.odd(Oddity {
-                kind: RowKind::Comment,
-                source_id,
-                line,
-                what: What::Changed(note),
-                detail: String::new(),
-            });
+        if matches!(what, What::Changed(_)) {
+            self.report.comments.imported += 1;
         }
+        self.report.odd(Oddity {
+            kind: RowKind::Comment,
+            source_id: name.source_id,
+            line: name.line,
+            what,
+            detail,
+        });
     }
 }
 
@@ -392,7 +400,7 @@ fn changed_discussion(source_id: String, line: u64, note: Note, detail: String) 
     }
 }
 
-fn oddities_of(place: &Place) -> Vec<What> {
+fn oddities_of(place: &Place, row: &Row, dry_run: bool) -> Vec<What> {
     let tombstone = match place.verdict {
         Verdict::LeftOut(reason) => return vec![What::LeftOut(reason)],
         Verdict::Tombstone(reason) if reason.is_rejection() => Some(Note::TextLost),
@@ -401,7 +409,13 @@ fn oddities_of(place: &Place) -> Vec<What> {
     };
     let inverted = place.inverted.then_some(Note::ClockInversion);
     let clamped = place.clamped.then_some(Note::DateClamped);
-    [tombstone, place.made_root, inverted, clamped]
+    let nameless = row.name_dropped && place.verdict == Verdict::Whole;
+    let nameless = nameless.then_some(Note::NameDropped);
+    // A parent that is not in the file may be in the store, which tells when the row is written.
+    let made_root = place
+        .made_root
+        .filter(|note| dry_run || *note != Note::OrphanMissingParent);
+    [tombstone, made_root, inverted, clamped, nameless]
         .into_iter()
         .flatten()
         .map(What::Changed)
@@ -440,18 +454,26 @@ fn outgoing_of(
     let (Some(row), Some(place)) = (comments.get(wide(row)), plan.places.get(wide(row))) else {
         return Ok(None);
     };
-    let spooled: SpooledComment = read(spool, row.offset)?;
+    let spooled: SpooledComment = spool.get(row.offset)?;
     let is_whole = place.verdict == Verdict::Whole;
     let format = BodyFormat::from_code(spooled.format).unwrap_or_default();
     let state = CommentState::from_code(spooled.state).unwrap_or(CommentState::Buried);
     let edited_ms = spooled.edited_ms.map(|ms| ms.clamp(place.time_ms, now_ms));
+    let is_absent = place.made_root == Some(Note::OrphanMissingParent);
+    let parent = spooled
+        .parent
+        .filter(|_| is_absent || place.parent().is_some());
     Ok(Some(Outgoing {
-        line: spooled.line,
+        name: Name {
+            source_id: spooled.source_id.clone(),
+            line: spooled.line,
+            absent_parent: parent.clone().filter(|_| is_absent),
+        },
         author: is_whole.then_some((spooled.author_key, spooled.author_name)),
         comment: ImportComment {
             source_id: spooled.source_id,
             created_ms: place.time_ms,
-            parent_source_id: place.parent().and(spooled.parent),
+            parent_source_id: parent,
             author_id: UserId::NOBODY,
             body: spooled.body,
             format,
@@ -463,8 +485,4 @@ fn outgoing_of(
             },
         },
     }))
-}
-
-fn read(spool: &mut Spool, offset: u64) -> io::Result<SpooledComment> {
-    spool.get(offset)
 }

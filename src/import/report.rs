@@ -95,7 +95,7 @@ impl Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// Made a root: its parent is not in the file.
+    /// Made a root: its parent is neither in the file nor of an earlier run.
     OrphanMissingParent,
     /// Made a root: its parent is in another discussion.
     OrphanForeignParent,
@@ -132,7 +132,7 @@ impl Note {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::OrphanMissingParent => "made roots: parent not in the file",
+            Self::OrphanMissingParent => "made roots: parent not in the file nor imported before",
             Self::OrphanForeignParent => "made roots: parent in another discussion",
             Self::OrphanParentSkipped => "made roots: parent is spam",
             Self::CycleBroken => "made roots: answered each other in a circle",

@@ -15,7 +15,7 @@ use super::input::ReadError;
 use super::record::{
     ExportReader, SourceComment, SourceDiscussion, SourceItem, SourceState, SourceTime,
 };
-use super::report::{Note, Oddity, Reason, Report, RowKind, What};
+use super::report::{Oddity, Reason, Report, RowKind, What};
 use super::spool::{Spool, SpoolWriter, SpooledComment, SpooledDiscussion};
 use crate::domain::comment::CommentState;
 use crate::domain::text::TextLimits;
@@ -56,6 +56,8 @@ pub struct Row {
     pub discussion: u32,
     /// Whether it is written.
     pub fate: Fate,
+    /// Whether its author's name could not be taken over.
+    pub name_dropped: bool,
 }
 
 /// How a discussion stands.
@@ -210,16 +212,7 @@ impl Scanner {
         report.comments.read += 1;
         let discussion = self.named_discussion(&source)?;
         let (fate, state, detail) = self.fate(&source);
-        let (author_name, dropped) = checks::display_name(&source.author.name);
-        if dropped && fate == Fate::Whole {
-            report.odd(Oddity {
-                kind: RowKind::Comment,
-                source_id: source.source_id.clone(),
-                line: source.line,
-                what: What::Changed(Note::NameDropped),
-                detail: String::new(),
-            });
-        }
+        let (author_name, name_dropped) = checks::display_name(&source.author.name);
         let created_ms = source.created.unwrap_or(NO_TIME);
         let edited_ms = source.edited.and_then(SourceTime::ok);
         let is_whole = fate == Fate::Whole;
@@ -230,6 +223,7 @@ impl Scanner {
             version_ms: edited_ms.unwrap_or(created_ms).max(created_ms),
             discussion,
             fate,
+            name_dropped,
             offset: self.spool.put(&SpooledComment {
                 source_id: source.source_id,
                 parent: source.parent_source_id,

@@ -29,6 +29,7 @@ fn row(key: Key, parent: Key, day: i64) -> Row {
         offset: 0,
         discussion: 0,
         fate: Fate::Whole,
+        name_dropped: false,
     }
 }
 
