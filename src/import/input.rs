@@ -109,7 +109,7 @@ impl<R> Counted<R> {
     }
 
     /// An error at this place.
-    pub fn error(&self, what: impl ToString) -> ReadError {
+    pub fn error(&self, what: &(impl ToString + ?Sized)) -> ReadError {
         ReadError {
             line: self.line(),
             byte: self.byte(),

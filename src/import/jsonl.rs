@@ -139,14 +139,14 @@ impl JsonlReader {
             let mut line = (&mut self.lines).take(LINE_BYTES_MAX + 1);
             let read = line
                 .read_until(b'\n', &mut self.line)
-                .map_err(|error| self.lines.error(error))?;
+                .map_err(|error| self.lines.error(&error))?;
             if read == 0 {
                 return Ok(None);
             }
             let whole = self.line.ends_with(b"\n");
             if u64::try_from(read).is_ok_and(|read| read > LINE_BYTES_MAX) && !whole {
                 let what = format!("the line is longer than {LINE_BYTES_MAX} bytes");
-                return Err(self.lines.error(what));
+                return Err(self.lines.error(&what));
             }
             if !self.line.trim_ascii().is_empty() {
                 return Ok(Some(number));
@@ -154,7 +154,7 @@ impl JsonlReader {
         }
     }
 
-    fn error(&self, number: u64, what: impl ToString) -> ReadError {
+    fn error(&self, number: u64, what: &(impl ToString + ?Sized)) -> ReadError {
         ReadError {
             line: number,
             ..self.lines.error(what)
@@ -168,10 +168,10 @@ impl ExportReader for JsonlReader {
             return Ok(None);
         };
         let text = std::str::from_utf8(&self.line).map_err(|error| {
-            self.error(number, format!("the bytes here are not UTF-8: {error}"))
+            self.error(number, &format!("the bytes here are not UTF-8: {error}"))
         })?;
         let text = text.trim_start_matches('\u{feff}');
-        let line: Line = serde_json::from_str(text).map_err(|error| self.error(number, error))?;
+        let line: Line = serde_json::from_str(text).map_err(|error| self.error(number, &error))?;
         Ok(Some(match line {
             Line::Discussion(line) => line.item(number),
             Line::Comment(line) => line.item(number),
@@ -209,7 +209,8 @@ impl CommentLine {
                 "the comment names no discussion".to_owned(),
             )
         };
-        let checked = check_id(&self.id).and(check_id(&self.discussion).map_err(|_| unnamed()));
+        let checked =
+            check_id(&self.id).and(check_id(&self.discussion).map_err(|_bad_id| unnamed()));
         if let Err(wrong) = checked {
             return reject(RowKind::Comment, self.id, line, wrong);
         }

@@ -82,7 +82,7 @@ impl XmlReader {
     }
 
     /// An error at this place.
-    pub(super) fn error(&self, what: impl ToString) -> ReadError {
+    pub(super) fn error(&self, what: &(impl ToString + ?Sized)) -> ReadError {
         self.reader.get_ref().error(what)
     }
 
@@ -103,7 +103,7 @@ impl XmlReader {
                     self.open.push(self.reader.get_ref().line());
                     if self.open.len() > DEPTH_MAX {
                         let what = format!("elements lie more than {DEPTH_MAX} deep");
-                        return Err(self.reader.get_ref().error(what));
+                        return Err(self.reader.get_ref().error(&what));
                     }
                     return Ok(XmlEvent::Open(tag.into_owned()));
                 }
@@ -134,7 +134,7 @@ impl XmlReader {
     fn end(&self) -> Result<XmlEvent, ReadError> {
         match self.open.last() {
             None => Ok(XmlEvent::End),
-            Some(line) => Err(self.error(format!(
+            Some(line) => Err(self.error(&format!(
                 "the file ends inside an element that began on line {line}; it was cut off"
             ))),
         }
@@ -171,7 +171,7 @@ fn place(reader: &Reader<Decoded>, error: &Error) -> ReadError {
             let decoding = decoded.inner();
             let encoding = decoding.encoding().name();
             let what = format!("the bytes here are not {encoding}, as the file claims to be");
-            decoding.get_ref().error(what)
+            decoding.get_ref().error(&what)
         }
         Error::Io(_)
         | Error::Syntax(_)

@@ -13,7 +13,9 @@ const WHOLE: &str = "<disqus xmlns:dsq=\"x\">\n<thread dsq:id=\"1\"><link>http:/
 fn why(report: &Report) -> &str {
     match &report.outcome {
         Outcome::InputBroken(why) => why,
-        other => panic!("{other:?}"),
+        other @ (Outcome::Complete | Outcome::StoreFailed(_) | Outcome::Interrupted) => {
+            panic!("{other:?}")
+        }
     }
 }
 

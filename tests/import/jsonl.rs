@@ -16,7 +16,9 @@ fn comment(id: &str, parent: Option<&str>, minute: i64) -> Value {
 }
 
 fn with(mut line: Value, field: &str, value: impl Into<Value>) -> Value {
-    line[field] = value.into();
+    line.as_object_mut()
+        .unwrap()
+        .insert(field.to_owned(), value.into());
     line
 }
 

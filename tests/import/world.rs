@@ -46,7 +46,7 @@ impl World {
         let ids = IdGenerator::new(clock.clone());
         ids.set_lease(Some(Lease {
             worker: 1,
-            deadline: Duration::from_secs(3_600),
+            deadline: Duration::from_hours(1),
             after_ms: 0,
         }));
         Self {

@@ -5,6 +5,8 @@
 //! are UTC. An author is known by user name, else by mail, else by name; a mail address is kept
 //! only as a hash and never shown. `isSpam` beats `isDeleted`.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quick_xml::events::BytesStart;
 use sha2::{Digest as _, Sha256};
 
@@ -97,7 +99,7 @@ impl DisqusReader {
             }
             (0, _) => {
                 let what = format!("this is no Disqus export: it begins with <{name}>");
-                return Err(self.xml.error(what));
+                return Err(self.xml.error(&what));
             }
             (1, _) if matches!(name, "thread" | "post") => {
                 self.row = Some(Row {
@@ -135,7 +137,7 @@ impl DisqusReader {
                 "the row that began on line {} has more than {ROW_BYTES_MAX} bytes",
                 row.line
             );
-            return Err(self.xml.error(what));
+            return Err(self.xml.error(&what));
         }
         row.field(field).push_str(text);
         Ok(())
@@ -286,11 +288,7 @@ impl Row {
 
 /// The same for every spelling of one address; the address itself is not stored.
 fn hash_of_mail(email: &str) -> String {
-    let hash = Sha256::digest(email.to_lowercase());
-    hash.iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    URL_SAFE_NO_PAD.encode(Sha256::digest(email.to_lowercase()))
 }
 
 fn is_true(text: &str) -> bool {
