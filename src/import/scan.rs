@@ -316,3 +316,19 @@ fn key_of(id: &str) -> Key {
         .fold(0, |key, byte| key << 8 | Key::from(*byte));
     key.max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_costs_what_the_header_says() {
+        assert_eq!(size_of::<Row>(), 64);
+    }
+
+    #[test]
+    fn keys_tell_ids_apart_and_are_never_the_sign_for_none() {
+        assert_ne!(key_of("1"), key_of("2"));
+        assert_ne!(key_of(""), 0);
+    }
+}

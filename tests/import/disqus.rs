@@ -250,6 +250,22 @@ async fn two_threads_of_one_address_stay_two_discussions_and_are_reported() {
 }
 
 #[tokio::test]
+async fn of_two_threads_with_one_number_the_later_is_taken_and_the_other_counted() {
+    let world = World::empty("disqus").await;
+    let later = thread(1, "").replace("Thread 1", "Renamed");
+    let report = world
+        .disqus(&[thread(1, ""), post(1, 0, ""), later].concat())
+        .await;
+    assert_eq!(report.discussions.skipped.get(&Reason::Duplicate), Some(&1));
+    assert_eq!(
+        (report.discussions.imported, report.comments.imported),
+        (1, 1)
+    );
+    assert_eq!(world.discussion("1").await.title, "Renamed");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_chain_of_three_hundred_keeps_every_level() {
     let world = World::empty("disqus").await;
     let chain: String = (1..=300).rev().map(|id| post(id, id - 1, "")).collect();

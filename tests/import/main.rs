@@ -9,4 +9,5 @@
 mod broken;
 mod disqus;
 mod jsonl;
+mod random;
 mod world;
