@@ -1,6 +1,4 @@
-//! Transport: everything that speaks HTTP or GraphQL, and the only place that names `axum` and
-//! `async_graphql`.
-//!
-//! No rule of the product lives here: handlers and resolvers only translate.
+//! Transport: the GraphQL schema and the HTTP edge. Translates; decides nothing about the product.
 
+pub mod graphql;
 pub mod http;
