@@ -57,7 +57,7 @@ proptest! {
             for id in 0..4_u8 {
                 let named = |line: &&Value| {
                     let key = if line["type"] == "comment" { "discussion" } else { "id" };
-                    line[key] == id.to_string()
+                    line[key] == json!(id.to_string())
                 };
                 if lines.iter().any(|line| named(&line)) {
                     let found = world.discussion(&id.to_string()).await;
