@@ -1,7 +1,7 @@
 //! threadline: one GraphQL schema over the stores of a social product, with feature-flag rollout.
 //!
 //! The layers, outermost first; each may use those below it and none above
-//! (`tests/tidy.rs` holds the rules):
+//! (`tests/tidy` holds the rules):
 //!
 //! - [`cli`] the commands of the binary
 //! - [`app`] wiring: configuration in, a running gateway out

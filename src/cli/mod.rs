@@ -1,6 +1,96 @@
-//! (being written)
+//! The commands of the binary, one file each.
+//!
+//! A command reads its arguments, calls the library and prints. Exit codes: 0 done, 1 failed,
+//! 2 used or configured wrongly.
 
-/// Runs the command line.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+mod config;
+mod output;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, Loaded, Problems};
+
+/// A GraphQL gateway for discussions: threaded and linear, over real stores, with feature flags.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Config(config::ConfigCommand),
+}
+
+/// Which configuration a command works with.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ConfigFile {
+    /// A TOML file that lies over the default settings; the `THREADLINE_…` environment lies over both
+    #[arg(long = "config", value_name = "FILE", env = "THREADLINE_CONFIG")]
+    file: Option<PathBuf>,
+}
+
+impl ConfigFile {
+    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+        Ok(Config::load(self.file.as_deref())?)
+    }
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The settings are wrong: the caller can mend them.
+    #[error(transparent)]
+    Configuration(#[from] Problems),
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Failure {
+    /// A failure with any error as its cause.
+    pub(crate) fn other(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(cause.into())
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Configuration(_) => ExitCode::from(2),
+            Self::Other(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let done = match cli.command {
+        Command::Config(command) => command.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
 }

@@ -24,6 +24,8 @@ pub enum CursorList {
     Replies(DiscussionId, CommentId),
     /// A person's comments.
     Author(UserId),
+    /// What lies above a comment.
+    Ancestors(DiscussionId, CommentId),
 }
 
 /// A position in a list.
@@ -64,6 +66,7 @@ impl Cursor {
             CursorList::Threaded(discussion) => format!("t.{discussion}.0"),
             CursorList::Replies(discussion, head) => format!("r.{discussion}.{head}"),
             CursorList::Author(user) => format!("a.{user}.0"),
+            CursorList::Ancestors(discussion, below) => format!("p.{discussion}.{below}"),
         };
         URL_SAFE_NO_PAD.encode(format!("{VERSION}.{order}.{list}.{}", self.id))
     }
@@ -101,6 +104,7 @@ impl Cursor {
             "t" => CursorList::Threaded(DiscussionId::new(owner)),
             "r" => CursorList::Replies(DiscussionId::new(owner), CommentId::new(head)),
             "a" => CursorList::Author(UserId::new(owner)),
+            "p" => CursorList::Ancestors(DiscussionId::new(owner), CommentId::new(head)),
             _ => return None,
         };
         Some(Self {
@@ -145,6 +149,7 @@ mod tests {
             CursorList::Threaded(HERE),
             CursorList::Replies(HERE, CommentId::new(9)),
             CursorList::Author(UserId::new(3)),
+            CursorList::Ancestors(HERE, CommentId::new(9)),
         ] {
             for order in [Order::Oldest, Order::Newest] {
                 let made = cursor(list, order);

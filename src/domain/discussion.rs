@@ -69,6 +69,18 @@ pub struct Discussion {
     pub counts: DiscussionCounts,
 }
 
+/// The key a canonical address claims.
+#[must_use]
+pub fn url_key(canonical: &str) -> String {
+    format!("url:{canonical}")
+}
+
+/// The key a thing of the product claims.
+#[must_use]
+pub fn entity_key(entity_type: &str, entity_id: &str) -> String {
+    format!("entity:{entity_type}:{entity_id}")
+}
+
 /// How far an unindexed comment's id may lie behind the moment it becomes readable, in ms, on an
 /// engine that cannot order a build against a write.
 ///

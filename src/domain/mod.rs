@@ -14,6 +14,7 @@ pub mod ids;
 pub mod mode;
 pub mod page;
 pub mod text;
+pub mod tree;
 pub mod urls;
 pub mod user;
 pub mod viewer;

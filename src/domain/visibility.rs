@@ -77,8 +77,8 @@ pub fn view(row: &Comment, viewer: Option<&Viewer>, hidden_above: bool) -> Optio
     let wrote = viewer.is_some_and(|viewer| viewer.user_id == row.author_id);
     let whole = match row.state {
         CommentState::Buried => {
-            let tombstone = moderates || (row.live_below && !hidden_above);
-            return tombstone.then(|| redacted(row, None));
+            let shown = moderates || (row.live_below && !hidden_above);
+            return shown.then(|| tombstone(row));
         }
         CommentState::Published => !hidden_above || wrote || moderates,
         CommentState::Pending | CommentState::Hidden => wrote || moderates,
@@ -94,6 +94,12 @@ pub fn view(row: &Comment, viewer: Option<&Viewer>, hidden_above: bool) -> Optio
             }),
         )
     })
+}
+
+/// What is left of a comment when its text and author are gone.
+#[must_use]
+pub fn tombstone(row: &Comment) -> CommentView {
+    redacted(row, None)
 }
 
 fn redacted(row: &Comment, content: Option<CommentContent>) -> CommentView {

@@ -6,6 +6,7 @@
 pub mod comments;
 pub mod driver;
 mod error;
+pub mod flags;
 pub mod users;
 pub mod workers;
 

@@ -48,6 +48,7 @@ trait Job: Send {
 
 struct Request<T, F> {
     op: &'static str,
+    settled: Option<Box<dyn FnOnce() + Send>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
     work: F,
 }
@@ -61,7 +62,12 @@ where
 {
     fn run(self: Box<Self>, connection: &mut SqliteConnection) -> BoxFuture<'_, (bool, Reply)> {
         Box::pin(async move {
-            let Self { op, answer, work } = *self;
+            let Self {
+                op,
+                settled,
+                answer,
+                work,
+            } = *self;
             // A panic undoes its own request; the writer lives on for the others.
             let result = AssertUnwindSafe(work(connection)).catch_unwind().await;
             let result = result.unwrap_or_else(|_| {
@@ -73,6 +79,9 @@ where
             });
             let keep = result.is_ok();
             let reply: Reply = Box::new(move |committed| {
+                if let Some(settled) = settled {
+                    settled();
+                }
                 let answered = match (result, committed) {
                     (Ok(_), Err(cause)) => Err(StoreError::new(op, StoreErrorKind::Timeout, cause)),
                     (result, _) => result,
@@ -216,8 +225,45 @@ impl SqliteGroup {
             + Send
             + 'static,
     {
+        self.send(op, work, None).await
+    }
+
+    /// As [`Self::write`]; `settled` runs once the outcome is settled, before the answer, even when
+    /// the caller has gone away.
+    pub async fn write_then<T, F>(
+        &self,
+        op: &'static str,
+        settled: impl FnOnce() + Send + 'static,
+        work: F,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
+        self.send(op, work, Some(Box::new(settled))).await
+    }
+
+    async fn send<T, F>(
+        &self,
+        op: &'static str,
+        work: F,
+        settled: Option<Box<dyn FnOnce() + Send>>,
+    ) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>>
+            + Send
+            + 'static,
+    {
         let (answer, receiver) = oneshot::channel();
-        let request: Box<dyn Job> = Box::new(Request { op, answer, work });
+        let request: Box<dyn Job> = Box::new(Request {
+            op,
+            settled,
+            answer,
+            work,
+        });
         if let Err(refused) = self.jobs.try_send(request) {
             refused
                 .into_inner()
@@ -360,6 +406,18 @@ async fn migrate(
         .await
         .map_err(|e| failed(OP, e))?;
     Ok(())
+}
+
+/// Says in which operation a driver's error happened.
+pub trait DuringOp<T> {
+    /// The port's error for a driver's error.
+    fn during(self, op: &'static str) -> Result<T, StoreError>;
+}
+
+impl<T> DuringOp<T> for Result<T, sqlx::Error> {
+    fn during(self, op: &'static str) -> Result<T, StoreError> {
+        self.map_err(|error| failed(op, error))
+    }
 }
 
 /// The port's error for a driver's error.

@@ -1,0 +1,42 @@
+//! `[stores]`: one URL a port; its scheme chooses the engine.
+
+use serde::{Deserialize, Serialize};
+
+use super::checks::Checks;
+use super::values::StoreUrl;
+
+/// The engines that each port has, by URL scheme.
+const SCHEMES: [(&str, &[&str]); 3] = [
+    ("comments", &["sqlite"]),
+    ("users", &["sqlite"]),
+    ("flags", &["folder"]),
+];
+
+/// The settings of `[stores]`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stores {
+    /// Comments, discussions, the tree index and the log.
+    pub comments: StoreUrl,
+    /// Users, and who a token's `sub` is.
+    pub users: StoreUrl,
+    /// Flag definitions.
+    pub flags: StoreUrl,
+}
+
+impl Stores {
+    pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        for (port, schemes) in SCHEMES {
+            let url = match port {
+                "comments" => &self.comments,
+                "users" => &self.users,
+                _ => &self.flags,
+            };
+            if !schemes.contains(&url.scheme()) {
+                let known: Vec<String> = schemes.iter().map(|s| format!("\"{s}:…\"")).collect();
+                let must = format!("must start with a scheme it knows: {}", known.join(", "));
+                checks.problem(&format!("stores.{port}"), must);
+            }
+        }
+    }
+}

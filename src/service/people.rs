@@ -1,0 +1,188 @@
+//! People: from a token's subject to a viewer, names beside comments, and what somebody wrote.
+
+use std::collections::HashMap;
+
+use super::error::bad_cursor;
+use super::{Request, Service, ServiceResult};
+use crate::domain::cursor::{Cursor, CursorList};
+use crate::domain::ids::{CommentId, DiscussionId, UserId};
+use crate::domain::page::{Order, PageArgs, PageRequest, page_size};
+use crate::domain::text::clean_name;
+use crate::domain::user::{User, numeric_subject};
+use crate::domain::viewer::{Role, Viewer};
+use crate::domain::visibility::CommentView;
+
+use super::lanes::ROUNDS_MAX;
+
+/// A page of what somebody wrote, across discussions.
+#[derive(Clone, Debug, Default)]
+pub struct AuthorPage {
+    /// The comments this reader may see, in the order asked.
+    pub comments: Vec<CommentView>,
+    /// Whether something comes before.
+    pub has_previous: bool,
+    /// Whether something comes after.
+    pub has_next: bool,
+    /// Where a page that came up short stopped looking.
+    pub scanned_to: Option<CommentId>,
+}
+
+/// A signed-in person as their token describes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Who vouches for them.
+    pub issuer: &'a str,
+    /// Whether numeric subjects of this issuer are user ids by themselves.
+    pub is_first_issuer: bool,
+    /// Their name there.
+    pub subject: &'a str,
+    /// What they may do.
+    pub role: Role,
+    /// What to call them.
+    pub name: Option<&'a str>,
+}
+
+impl Service {
+    /// The viewer behind a token. The first time somebody comes they get a profile.
+    pub async fn viewer(&self, who: Subject<'_>) -> ServiceResult<Viewer> {
+        let users = &self.ports.users;
+        let name = who.name.and_then(|name| clean_name(name).ok());
+        if who.is_first_issuer
+            && let Some(user_id) = numeric_subject(who.subject)
+        {
+            if let Some(name) = name
+                && users
+                    .users(&[user_id])
+                    .await?
+                    .first()
+                    .is_none_or(|user| user.name != name)
+            {
+                users.set_name(user_id, &name).await?;
+            }
+            return Ok(Viewer {
+                user_id,
+                role: who.role,
+            });
+        }
+        let candidate = UserId::new(self.ports.ids.mint()?);
+        let name = name.unwrap_or_default();
+        let user_id = users
+            .map_subject(who.issuer, who.subject, candidate, &name)
+            .await?;
+        Ok(Viewer {
+            user_id,
+            role: who.role,
+        })
+    }
+
+    /// Profiles by id; somebody without a profile has an empty name. One store call.
+    pub async fn users(&self, ids: &[UserId]) -> ServiceResult<HashMap<UserId, User>> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = self.ports.users.users(ids).await?;
+        Ok(found.into_iter().map(|user| (user.id, user)).collect())
+    }
+
+    /// What somebody wrote, as far as this reader may see it.
+    pub async fn comments_by(
+        &self,
+        request: &Request,
+        author: UserId,
+        order: Order,
+        args: &PageArgs<String>,
+    ) -> ServiceResult<AuthorPage> {
+        let list = CursorList::Author(author);
+        let bind = |field, text: &Option<String>| {
+            let cursor = text.as_deref().map(Cursor::decode).transpose();
+            cursor
+                .and_then(|cursor| {
+                    cursor
+                        .map(|cursor| cursor.bound_to(list, order))
+                        .transpose()
+                })
+                .map_err(bad_cursor(field))
+        };
+        let settings = &self.settings;
+        let (limit, from_end, keep_last) = page_size(
+            args.first,
+            args.last,
+            settings.page_size_default,
+            settings.page_size_max,
+        )?;
+        let page = PageRequest {
+            limit,
+            from_end,
+            keep_last,
+            after: bind("after", &args.after)?,
+            before: bind("before", &args.before)?,
+        };
+        self.author_page(request, author, order, page).await
+    }
+
+    async fn author_page(
+        &self,
+        request: &Request,
+        author: UserId,
+        order: Order,
+        page: PageRequest,
+    ) -> ServiceResult<AuthorPage> {
+        let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let mut slice = page.slice(order, page.limit.saturating_add(1));
+        let mut found: Vec<CommentView> = Vec::new();
+        let (mut more, mut scanned_to) = (false, None);
+        for _ in 0..ROUNDS_MAX {
+            let entries = self.ports.comments.by_author(author, slice).await?;
+            let last = entries.last().map(|(_, id)| *id);
+            found.extend(self.written_by(request, author, &entries).await?);
+            let all_read = entries.len() < usize::try_from(slice.limit).unwrap_or(usize::MAX);
+            more = found.len() > wanted || !all_read;
+            scanned_to = last.filter(|_| more && found.len() < wanted);
+            match last {
+                Some(last) if found.len() <= wanted && !all_read => {
+                    slice = slice.beyond(last, page.limit.saturating_mul(2).saturating_add(1));
+                }
+                _ => break,
+            }
+        }
+        found.truncate(wanted);
+        // An entry before the bound was on the page the bound came from.
+        let (after, before) = (page.after.is_some(), page.before.is_some());
+        let (has_previous, has_next) = if page.from_end {
+            (more, before)
+        } else {
+            (after, more)
+        };
+        if page.from_end {
+            found.reverse();
+        } else if let Some(keep) = page.keep_last {
+            let keep = usize::try_from(keep).unwrap_or(usize::MAX);
+            found.drain(..found.len().saturating_sub(keep));
+        }
+        Ok(AuthorPage {
+            comments: found,
+            has_previous,
+            has_next,
+            scanned_to,
+        })
+    }
+
+    /// The entries' comments in their order; entries that outlived their comment are skipped.
+    async fn written_by(
+        &self,
+        request: &Request,
+        author: UserId,
+        entries: &[(DiscussionId, CommentId)],
+    ) -> ServiceResult<Vec<CommentView>> {
+        let mut seen = self.comments(request, entries).await?;
+        Ok(entries
+            .iter()
+            .filter_map(|(_, id)| seen.remove(id))
+            .filter(|view| {
+                view.content
+                    .as_ref()
+                    .is_some_and(|content| content.author_id == author)
+            })
+            .collect())
+    }
+}

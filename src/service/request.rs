@@ -1,0 +1,130 @@
+//! What belongs to one request: who asks, with which client, and one view of the flags.
+//!
+//! Flags are read from one snapshot and evaluated once, so a request never sees a ramp half done.
+
+use std::sync::{Arc, OnceLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{Service, ServiceResult};
+use crate::domain::flags::{Context, Evaluation, FlagSet, evaluate};
+use crate::domain::ids::{DiscussionId, EventId};
+use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
+
+/// The flag that lets readers see threads.
+pub const THREADED_FLAG: &str = "comments-threaded";
+/// The flag that writes index rows with new comments.
+pub const INDEX_WRITE_FLAG: &str = "comments-index-write";
+
+/// A request's frame.
+#[derive(Debug)]
+pub struct Request {
+    /// Who asks; `None` is anonymous.
+    pub viewer: Option<Viewer>,
+    /// The application.
+    pub client: ClientInfo,
+    flags: Arc<FlagSet>,
+    threaded: OnceLock<Evaluation>,
+}
+
+impl Request {
+    /// The viewer's role.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        role_of(self.viewer.as_ref())
+    }
+
+    /// What `comments-threaded` says for this request, evaluated once.
+    pub fn threaded(&self) -> &Evaluation {
+        self.threaded
+            .get_or_init(|| evaluate(&self.flags, THREADED_FLAG, &self.context()))
+    }
+
+    /// Whether new comments get their index row; on when the flag is missing, because an index that
+    /// silently stops being written is the worse fault.
+    #[must_use]
+    pub fn writes_index(&self) -> bool {
+        self.flags.get(INDEX_WRITE_FLAG).is_none()
+            || evaluate(&self.flags, INDEX_WRITE_FLAG, &self.context()).is_on()
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            unit: self.viewer.map(|viewer| viewer.user_id.to_string()),
+            client: self.client.clone(),
+            ..Context::default()
+        }
+    }
+}
+
+/// Says "I have seen this write": later reads must not be older.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadAfter {
+    /// Where.
+    pub discussion: DiscussionId,
+    /// The write's event.
+    pub event: EventId,
+}
+
+impl ReadAfter {
+    /// The text for clients.
+    #[must_use]
+    pub fn encode(self) -> String {
+        URL_SAFE_NO_PAD.encode(format!("{}.{}", self.discussion, self.event))
+    }
+
+    /// Reads a client's text; `None` when it is not a token of this service.
+    #[must_use]
+    pub fn decode(text: &str) -> Option<Self> {
+        if text.len() > 64 {
+            return None;
+        }
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let (discussion, event) = plain.split_once('.')?;
+        Some(Self {
+            discussion: DiscussionId::new(discussion.parse().ok()?),
+            event: EventId::new(event.parse().ok()?),
+        })
+    }
+}
+
+impl Service {
+    /// Frames a request. `read_after` makes this instance catch up first.
+    pub async fn request(
+        &self,
+        viewer: Option<Viewer>,
+        client: ClientInfo,
+        read_after: Option<ReadAfter>,
+    ) -> ServiceResult<Request> {
+        if let Some(seen) = read_after {
+            self.ports
+                .comments
+                .catch_up(seen.discussion, seen.event)
+                .await?;
+        }
+        Ok(Request {
+            viewer,
+            client,
+            flags: self.ports.flags.snapshot(),
+            threaded: OnceLock::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_comes_back_and_garbage_does_not() {
+        let token = ReadAfter {
+            discussion: DiscussionId::new(5),
+            event: EventId::new(9),
+        };
+        assert_eq!(ReadAfter::decode(&token.encode()), Some(token));
+        for text in ["", "zz", "NQ", &"A".repeat(65)] {
+            assert_eq!(ReadAfter::decode(text), None);
+        }
+    }
+}

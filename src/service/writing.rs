@@ -1,0 +1,414 @@
+//! Writing: posting once whatever the network does, editing and deleting what one saw, moderating.
+//!
+//! Expected outcomes are part of the answer ([`Refusal`]); errors are for wrong arguments and
+//! faults.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::reading::DiscussionRef;
+use super::request::ReadAfter;
+use super::{Request, Service, ServiceError, ServiceResult};
+use crate::domain::body::{self, BodyFormat};
+use crate::domain::comment::{Comment, CommentState, DEPTH_MAX, StateAct};
+use crate::domain::discussion::{Discussion, DiscussionState};
+use crate::domain::ids::{CommentId, DiscussionId, EventId};
+use crate::domain::text::{TextError, TextField, check_posting_key, check_title};
+use crate::domain::viewer::{Role, Viewer};
+use crate::domain::visibility::{CommentView, tombstone, view};
+use crate::store::comments::{
+    CREATE_LATE_MAX_MS, ChangeOutcome, Claim, CreateOutcome, EditComment, NewComment,
+    NewDiscussion, Opened, StateChange,
+};
+use crate::store::{StoreError, StoreErrorKind};
+
+/// A comment to post.
+#[derive(Clone, Debug)]
+pub struct Post {
+    /// Where; an address or entity may open its discussion.
+    pub discussion: DiscussionRef,
+    /// What it answers.
+    pub parent: Option<(DiscussionId, CommentId)>,
+    /// Source text.
+    pub body: String,
+    /// How it is written.
+    pub format: BodyFormat,
+    /// The client's own key for this comment; makes a retry safe.
+    pub key: Option<String>,
+}
+
+/// Why a write was not done, though nothing is wrong with the service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The text breaks a rule.
+    Text(TextField, TextError),
+    /// No such discussion, and this viewer may not open one here.
+    DiscussionNotFound,
+    /// The discussion is read only.
+    DiscussionClosed,
+    /// The discussion holds as many comments as it may.
+    DiscussionFull {
+        /// Comments a discussion may hold.
+        limit: i64,
+    },
+    /// The parent is not in this discussion.
+    ParentNotFound,
+    /// The parent was deleted or hidden.
+    ParentGone,
+    /// The parent lies on the deepest level.
+    TooDeep {
+        /// Levels below a root.
+        limit: i64,
+    },
+    /// The posting key was used for another text.
+    KeyReused,
+    /// No such comment, as far as this viewer may know.
+    CommentNotFound,
+    /// Somebody else wrote it.
+    NotYours,
+    /// It changed since the revision named; the present one comes along.
+    Stale,
+    /// It was deleted, and that is final.
+    AlreadyDeleted,
+}
+
+/// A done write.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Where.
+    pub discussion: Arc<Discussion>,
+    /// The comment as it is now, for the writer.
+    pub comment: CommentView,
+    /// Lets any instance's later reads see this write.
+    pub read_after: ReadAfter,
+    /// Whether an earlier request had already done it.
+    pub replayed: bool,
+}
+
+/// What a write gave.
+#[derive(Clone, Debug)]
+pub enum WriteOutcome {
+    /// Done.
+    Written(Box<Written>),
+    /// Not done; with the comment as it is now where that helps.
+    Refused(Refusal, Option<Box<CommentView>>),
+}
+
+impl From<Refusal> for WriteOutcome {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal, None)
+    }
+}
+
+/// The signed-in viewer of a request.
+pub fn signed_in(request: &Request) -> ServiceResult<Viewer> {
+    request.viewer.ok_or(ServiceError::Unauthenticated)
+}
+
+fn moderator(request: &Request) -> ServiceResult<Viewer> {
+    let viewer = signed_in(request)?;
+    if viewer.role < Role::Moderator {
+        return Err(ServiceError::Forbidden {
+            needed: "moderator",
+        });
+    }
+    Ok(viewer)
+}
+
+impl Service {
+    /// Posts a comment. With a key, any number of equal posts give one comment.
+    pub async fn post(&self, request: &Request, post: Post) -> ServiceResult<WriteOutcome> {
+        let viewer = signed_in(request)?;
+        if let Err(error) = body::check(&post.body, post.format, &self.settings.text) {
+            return Ok(Refusal::Text(TextField::Body, error).into());
+        }
+        if let Some(Err(error)) = post.key.as_deref().map(check_posting_key) {
+            return Ok(Refusal::Text(TextField::PostingKey, error).into());
+        }
+        let Some(discussion) = self.discussion_to_post(request, &post).await? else {
+            return Ok(Refusal::DiscussionNotFound.into());
+        };
+        if post.parent.is_some_and(|(place, _)| place != discussion.id) {
+            return Ok(Refusal::ParentNotFound.into());
+        }
+        let parent_id = post.parent.map(|(_, id)| id);
+        let id = match parent_id {
+            Some(parent) => self.ports.ids.mint_reply(parent.get())?,
+            None => self.ports.ids.mint()?,
+        };
+        let waits = discussion.premoderated && viewer.role < Role::Moderator;
+        let claim = post
+            .key
+            .clone()
+            .map(|key| self.claim(key, discussion.id, &post));
+        let new = NewComment {
+            id: CommentId::new(id),
+            discussion_id: discussion.id,
+            author_id: viewer.user_id,
+            body: post.body,
+            format: post.format,
+            parent_id,
+            state: if waits {
+                CommentState::Pending
+            } else {
+                CommentState::Published
+            },
+            index: request.writes_index(),
+            claim,
+            comments_max: self.settings.comments_per_discussion_max,
+        };
+        let late = Duration::from_millis(CREATE_LATE_MAX_MS.unsigned_abs());
+        let outcome = tokio::time::timeout(late, self.ports.comments.create(new))
+            .await
+            .map_err(|late| StoreError::new("comments.create", StoreErrorKind::Timeout, late))??;
+        Ok(self.posted(&viewer, &discussion, outcome))
+    }
+
+    fn posted(
+        &self,
+        viewer: &Viewer,
+        discussion: &Arc<Discussion>,
+        outcome: CreateOutcome,
+    ) -> WriteOutcome {
+        let (row, replayed) = match outcome {
+            CreateOutcome::Created(row) => (row, false),
+            CreateOutcome::Replayed(row) => (row, true),
+            CreateOutcome::KeyReused => return Refusal::KeyReused.into(),
+            CreateOutcome::DiscussionMissing => return Refusal::DiscussionNotFound.into(),
+            CreateOutcome::DiscussionClosed => return Refusal::DiscussionClosed.into(),
+            CreateOutcome::DiscussionFull => {
+                let limit = self.settings.comments_per_discussion_max;
+                return Refusal::DiscussionFull { limit }.into();
+            }
+            CreateOutcome::ParentMissing => return Refusal::ParentNotFound.into(),
+            CreateOutcome::ParentGone => return Refusal::ParentGone.into(),
+            CreateOutcome::TooDeep => {
+                return Refusal::TooDeep {
+                    limit: i64::from(DEPTH_MAX),
+                }
+                .into();
+            }
+        };
+        let event = EventId::new(row.id.get());
+        match seen_by_writer(viewer, &row) {
+            // The key's comment was deleted since: there is nothing to give back.
+            None => Refusal::AlreadyDeleted.into(),
+            Some(comment) => WriteOutcome::Written(Box::new(Written {
+                discussion: Arc::clone(discussion),
+                comment,
+                read_after: ReadAfter {
+                    discussion: discussion.id,
+                    event,
+                },
+                replayed,
+            })),
+        }
+    }
+
+    fn claim(&self, key: String, discussion: DiscussionId, post: &Post) -> Claim {
+        let mut hash = Sha256::new();
+        hash.update(discussion.get().to_be_bytes());
+        hash.update(post.parent.map_or(0, |(_, id)| id.get()).to_be_bytes());
+        hash.update(post.format.code().to_be_bytes());
+        hash.update(post.body.as_bytes());
+        let life_ms = i64::try_from(self.settings.posting_key_ttl.as_millis()).unwrap_or(i64::MAX);
+        Claim {
+            key,
+            body_hash: hash.finalize().into(),
+            expires_at_ms: self.ports.clock.now_ms().saturating_add(life_ms),
+        }
+    }
+
+    /// The discussion a post goes to; opened by the post where the policy allows.
+    async fn discussion_to_post(
+        &self,
+        request: &Request,
+        post: &Post,
+    ) -> ServiceResult<Option<Arc<Discussion>>> {
+        let found = self.discussion(&post.discussion).await?;
+        let may_open =
+            self.settings.first_comment_opens_discussion || request.role() >= Role::Moderator;
+        let is_keyed = !matches!(post.discussion, DiscussionRef::Id(_));
+        if found.is_some() || !may_open || !is_keyed || post.parent.is_some() {
+            return Ok(found);
+        }
+        Ok(Some(
+            self.open(&post.discussion, String::new(), false).await?.0,
+        ))
+    }
+
+    async fn open(
+        &self,
+        reference: &DiscussionRef,
+        title: String,
+        premoderated: bool,
+    ) -> ServiceResult<(Arc<Discussion>, bool)> {
+        let keys = self.keys_of(reference)?;
+        let new = NewDiscussion {
+            id: DiscussionId::new(self.ports.ids.mint()?),
+            title,
+            url: keys.url,
+            entity: keys.entity,
+            premoderated,
+            depth_limit: self.settings.depth_limit,
+        };
+        Ok(match self.ports.comments.open_discussion(new).await? {
+            Opened::New(row) => (row, true),
+            Opened::Existing(row) => (row, false),
+        })
+    }
+
+    /// Opens a discussion for an address or entity; moderators only. `true`: it is new.
+    pub async fn open_discussion(
+        &self,
+        request: &Request,
+        reference: &DiscussionRef,
+        title: String,
+        premoderated: bool,
+    ) -> ServiceResult<(Arc<Discussion>, bool)> {
+        moderator(request)?;
+        if !title.is_empty() {
+            check_title(&title).map_err(|error| ServiceError::bad_input("title", error))?;
+        }
+        self.open(reference, title, premoderated).await
+    }
+
+    /// Opens or closes a discussion for new comments; moderators only. `None`: there is none.
+    pub async fn set_discussion_state(
+        &self,
+        request: &Request,
+        id: DiscussionId,
+        state: DiscussionState,
+    ) -> ServiceResult<Option<Arc<Discussion>>> {
+        moderator(request)?;
+        self.ports.comments.set_discussion_state(id, state).await?;
+        self.discussion(&DiscussionRef::Id(id)).await
+    }
+
+    /// Changes the text of one's own comment, if it still is as one saw it.
+    pub async fn edit(
+        &self,
+        request: &Request,
+        (discussion, comment): (DiscussionId, CommentId),
+        expected_revision: u32,
+        (body, format): (String, BodyFormat),
+    ) -> ServiceResult<WriteOutcome> {
+        let viewer = signed_in(request)?;
+        if let Err(error) = body::check(&body, format, &self.settings.text) {
+            return Ok(Refusal::Text(TextField::Body, error).into());
+        }
+        let event_id = EventId::new(self.ports.ids.mint()?);
+        let edit = EditComment {
+            discussion_id: discussion,
+            comment_id: comment,
+            author_id: viewer.user_id,
+            expected_revision,
+            body,
+            format,
+            event_id,
+        };
+        let outcome = self.ports.comments.edit(edit).await?;
+        self.changed(request, &viewer, event_id, outcome).await
+    }
+
+    /// Deletes one's own comment, or as a moderator anybody's. Final.
+    pub async fn delete(
+        &self,
+        request: &Request,
+        at: (DiscussionId, CommentId),
+        expected_revision: Option<u32>,
+    ) -> ServiceResult<WriteOutcome> {
+        let viewer = signed_in(request)?;
+        let only_author = (viewer.role < Role::Moderator).then_some(viewer.user_id);
+        self.change(
+            request,
+            &viewer,
+            at,
+            (StateAct::Bury, only_author, expected_revision),
+        )
+        .await
+    }
+
+    /// Hides, restores or approves a comment; moderators only.
+    pub async fn moderate(
+        &self,
+        request: &Request,
+        at: (DiscussionId, CommentId),
+        act: StateAct,
+    ) -> ServiceResult<WriteOutcome> {
+        let viewer = moderator(request)?;
+        self.change(request, &viewer, at, (act, None, None)).await
+    }
+
+    async fn change(
+        &self,
+        request: &Request,
+        viewer: &Viewer,
+        (discussion_id, comment_id): (DiscussionId, CommentId),
+        (act, only_author, expected_revision): (
+            StateAct,
+            Option<crate::domain::ids::UserId>,
+            Option<u32>,
+        ),
+    ) -> ServiceResult<WriteOutcome> {
+        let event_id = EventId::new(self.ports.ids.mint()?);
+        let change = StateChange {
+            discussion_id,
+            comment_id,
+            act,
+            only_author,
+            expected_revision,
+            event_id,
+        };
+        let outcome = self.ports.comments.change_state(change).await?;
+        self.changed(request, viewer, event_id, outcome).await
+    }
+
+    async fn changed(
+        &self,
+        request: &Request,
+        viewer: &Viewer,
+        event: EventId,
+        outcome: ChangeOutcome,
+    ) -> ServiceResult<WriteOutcome> {
+        let (row, refusal) = match outcome {
+            ChangeOutcome::Changed(row) | ChangeOutcome::NoChange(row) => (row, None),
+            ChangeOutcome::Stale(row) => (row, Some(Refusal::Stale)),
+            ChangeOutcome::Gone(row) => (row, Some(Refusal::AlreadyDeleted)),
+            ChangeOutcome::NotFound => return Ok(Refusal::CommentNotFound.into()),
+            ChangeOutcome::NotAuthor => return Ok(Refusal::NotYours.into()),
+        };
+        let discussion = self
+            .discussion(&DiscussionRef::Id(row.discussion_id))
+            .await?;
+        let Some(discussion) = discussion else {
+            return Ok(Refusal::CommentNotFound.into());
+        };
+        if let Some(refusal) = refusal {
+            let hidden = self
+                .hidden_above(&discussion, std::iter::once(&row))
+                .await?;
+            let seen = super::reading::view_for(request, &row, &hidden);
+            return Ok(WriteOutcome::Refused(refusal, seen.map(Box::new)));
+        }
+        let comment = seen_by_writer(viewer, &row).unwrap_or_else(|| tombstone(&row));
+        let read_after = ReadAfter {
+            discussion: discussion.id,
+            event,
+        };
+        let written = Written {
+            discussion,
+            comment,
+            read_after,
+            replayed: false,
+        };
+        Ok(WriteOutcome::Written(Box::new(written)))
+    }
+}
+
+/// A row for the person who just wrote or changed it.
+fn seen_by_writer(viewer: &Viewer, row: &Comment) -> Option<CommentView> {
+    view(row, Some(viewer), false)
+}

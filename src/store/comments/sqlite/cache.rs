@@ -1,0 +1,168 @@
+//! Rows kept in memory, so that hot pages need no statement.
+//!
+//! A key holds the discussion's epoch as it was *before* the read; every write moves the epoch
+//! after its commit and before its acknowledgement. So a cached row set is never older than the
+//! last acknowledged write of this process, and at most 250 ms older than another process's.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use moka::sync::Cache;
+
+use crate::domain::counts::Tally;
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::{CommentId, DiscussionId, EventId};
+use crate::domain::page::Slice;
+use crate::store::comments::{Lane, Rows};
+
+/// Discussions whose epoch is remembered; a forgotten one gets a new, never used epoch.
+const EPOCHS_MAX: u64 = 100_000;
+
+/// A moment in a discussion's life: equal epochs mean equal rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Epoch {
+    discussion: DiscussionId,
+    local: u64,
+    foreign: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Discussion,
+    Slice(u32, Lane, Slice),
+    Sum(u32, CommentId),
+}
+
+#[derive(Clone, Debug)]
+enum Kept {
+    Discussion(Arc<Discussion>),
+    Slice(Rows),
+    Sum(Tally),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PageCache {
+    kept: Option<Cache<(Epoch, Key), Kept>>,
+    epochs: Cache<DiscussionId, u64>,
+    seen: Cache<DiscussionId, EventId>,
+    next: Arc<AtomicU64>,
+}
+
+impl PageCache {
+    pub(super) fn new(bytes: u64) -> Self {
+        let kept = (bytes > 0).then(|| {
+            Cache::builder()
+                .max_capacity(bytes)
+                .weigher(|_, kept| weight(kept))
+                .build()
+        });
+        Self {
+            kept,
+            epochs: Cache::new(EPOCHS_MAX),
+            seen: Cache::new(EPOCHS_MAX),
+            next: Arc::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// The discussion's epoch; take it before reading, use it to keep what was read.
+    pub(super) fn epoch(&self, discussion: DiscussionId, foreign: u64) -> Epoch {
+        let local = self
+            .epochs
+            .get_with(discussion, || self.next.fetch_add(1, Ordering::Relaxed));
+        Epoch {
+            discussion,
+            local,
+            foreign,
+        }
+    }
+
+    /// Nothing kept of the discussion is used again.
+    pub(super) fn forget(&self, discussion: DiscussionId) {
+        self.epochs
+            .insert(discussion, self.next.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// Whether this event, or a later one, was met before.
+    pub(super) fn has_met(&self, discussion: DiscussionId, event: EventId) -> bool {
+        self.seen.get(&discussion).is_some_and(|seen| seen >= event)
+    }
+
+    /// Remembers an event that is known to exist.
+    pub(super) fn meet(&self, discussion: DiscussionId, event: EventId) {
+        self.seen.insert(discussion, event);
+    }
+
+    pub(super) fn discussion(&self, epoch: Epoch) -> Option<Arc<Discussion>> {
+        match self.kept.as_ref()?.get(&(epoch, Key::Discussion))? {
+            Kept::Discussion(row) => Some(row),
+            Kept::Slice(_) | Kept::Sum(_) => None,
+        }
+    }
+
+    pub(super) fn slice(
+        &self,
+        epoch: Epoch,
+        layout: u32,
+        lane: Lane,
+        slice: Slice,
+    ) -> Option<Rows> {
+        match self
+            .kept
+            .as_ref()?
+            .get(&(epoch, Key::Slice(layout, lane, slice)))?
+        {
+            Kept::Slice(rows) => Some(rows),
+            Kept::Discussion(_) | Kept::Sum(_) => None,
+        }
+    }
+
+    pub(super) fn sum(&self, epoch: Epoch, layout: u32, head: CommentId) -> Option<Tally> {
+        match self.kept.as_ref()?.get(&(epoch, Key::Sum(layout, head)))? {
+            Kept::Sum(tally) => Some(tally),
+            Kept::Discussion(_) | Kept::Slice(_) => None,
+        }
+    }
+
+    pub(super) fn keep_discussion(&self, epoch: Epoch, row: &Arc<Discussion>) {
+        self.keep(epoch, Key::Discussion, Kept::Discussion(Arc::clone(row)));
+    }
+
+    pub(super) fn keep_slice(
+        &self,
+        epoch: Epoch,
+        layout: u32,
+        (lane, slice): (Lane, Slice),
+        rows: &Rows,
+    ) {
+        self.keep(
+            epoch,
+            Key::Slice(layout, lane, slice),
+            Kept::Slice(Arc::clone(rows)),
+        );
+    }
+
+    pub(super) fn keep_sum(&self, epoch: Epoch, layout: u32, head: CommentId, tally: Tally) {
+        self.keep(epoch, Key::Sum(layout, head), Kept::Sum(tally));
+    }
+
+    fn keep(&self, epoch: Epoch, key: Key, value: Kept) {
+        if let Some(kept) = &self.kept {
+            kept.insert((epoch, key), value);
+        }
+    }
+}
+
+/// Bytes a kept value takes, roughly: text and ancestors, plus the fixed parts.
+fn weight(kept: &Kept) -> u32 {
+    const ENTRY: usize = 200;
+    let bytes = match kept {
+        Kept::Discussion(row) => ENTRY + row.title.len(),
+        Kept::Sum(_) => ENTRY,
+        Kept::Slice(rows) => rows
+            .iter()
+            .map(|row| size_of_val(row) + row.body.len() + row.ancestors.len() * 8)
+            .sum::<usize>()
+            .saturating_add(ENTRY),
+    };
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,425 @@
+//! The reading side. Range reads go through the cache; the rest are single rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::Row as _;
+
+use super::SqliteComments;
+use super::cache::Epoch;
+use super::rows::{self, comment_columns, discussion_columns, lane_key};
+use crate::domain::comment::{Comment, CommentState};
+use crate::domain::counts::{Run, Tally};
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::page::Slice;
+use crate::store::StoreError;
+use crate::store::comments::{CommentReads, Lane, LogEntry, LogKind, Rows};
+use crate::store::driver::sqlite::DuringOp as _;
+
+macro_rules! linear_sql {
+    ($direction:literal) => {
+        concat!(
+            "SELECT ",
+            comment_columns!(),
+            ", c.parent_id, c.ancestors FROM comments c \
+             WHERE c.discussion_id = ?1 AND c.comment_id > ?2 AND c.comment_id < ?3 \
+             ORDER BY c.comment_id ",
+            $direction,
+            " LIMIT ?4"
+        )
+    };
+}
+
+// Branches asked with the same range are one statement; CROSS JOIN keeps the planner on this order.
+macro_rules! tree_sql {
+    ($direction:literal) => {
+        concat!(
+            "SELECT h.value, ",
+            comment_columns!(),
+            ", t.parent_id, t.ancestors FROM json_each(?5) h \
+             CROSS JOIN comment_tree t CROSS JOIN comments c \
+             WHERE t.discussion_id = ?1 AND t.layout = ?6 AND t.branch_id = h.value \
+             AND t.comment_id IN (SELECT i.comment_id FROM comment_tree i \
+               WHERE i.discussion_id = ?1 AND i.layout = ?6 AND i.branch_id = h.value \
+               AND i.comment_id > ?2 AND i.comment_id < ?3 \
+               ORDER BY i.comment_id ",
+            $direction,
+            " LIMIT ?4) AND c.discussion_id = ?1 AND c.comment_id = t.comment_id \
+             ORDER BY h.key, t.comment_id ",
+            $direction
+        )
+    };
+}
+
+impl SqliteComments {
+    fn epoch(&self, discussion: DiscussionId) -> Epoch {
+        self.cache.epoch(discussion, self.group.foreign_writes())
+    }
+
+    async fn linear(&self, discussion: DiscussionId, slice: Slice) -> Result<Rows, StoreError> {
+        const OP: &str = "comments.slices";
+        let sql = if slice.ascending {
+            linear_sql!("ASC")
+        } else {
+            linear_sql!("DESC")
+        };
+        self.group.count(1);
+        let found = sqlx::query(sql)
+            .bind(discussion.get())
+            .bind(slice.above.map_or(i64::MIN, CommentId::get))
+            .bind(slice.below.map_or(i64::MAX, CommentId::get))
+            .bind(i64::from(slice.limit))
+            .fetch_all(self.group.readers())
+            .await
+            .during(OP)?;
+        found
+            .iter()
+            .map(|row| rows::comment(row, 0, discussion))
+            .collect()
+    }
+
+    /// The same range of several branches (0 for roots), by branch.
+    async fn branches(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        branches: &[i64],
+        slice: Slice,
+    ) -> Result<HashMap<i64, Vec<Comment>>, StoreError> {
+        const OP: &str = "comments.slices";
+        let sql = if slice.ascending {
+            tree_sql!("ASC")
+        } else {
+            tree_sql!("DESC")
+        };
+        self.group.count(1);
+        let found = sqlx::query(sql)
+            .bind(discussion.get())
+            .bind(slice.above.map_or(i64::MIN, CommentId::get))
+            .bind(slice.below.map_or(i64::MAX, CommentId::get))
+            .bind(i64::from(slice.limit))
+            .bind(json(branches))
+            .bind(i64::from(layout))
+            .fetch_all(self.group.readers())
+            .await
+            .during(OP)?;
+        let mut by_branch: HashMap<i64, Vec<Comment>> = HashMap::new();
+        for row in &found {
+            let branch: i64 = row.try_get(0).during(OP)?;
+            by_branch
+                .entry(branch)
+                .or_default()
+                .push(rows::comment(row, 1, discussion)?);
+        }
+        Ok(by_branch)
+    }
+}
+
+/// Ids as a JSON list, for `json_each`.
+pub(super) fn json<T: serde::Serialize>(ids: &[T]) -> String {
+    // A list of integers always serialises.
+    serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned())
+}
+
+#[async_trait]
+impl CommentReads for SqliteComments {
+    async fn discussions(&self, ids: &[DiscussionId]) -> Result<Vec<Arc<Discussion>>, StoreError> {
+        const OP: &str = "comments.discussions";
+        let mut found = Vec::with_capacity(ids.len());
+        let mut missing = HashMap::new();
+        for id in ids {
+            let epoch = self.epoch(*id);
+            match self.cache.discussion(epoch) {
+                Some(row) => found.push(row),
+                None => {
+                    missing.insert(*id, epoch);
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        let wanted: Vec<DiscussionId> = missing.keys().copied().collect();
+        self.group.count(1);
+        let read = sqlx::query(concat!(
+            "SELECT ",
+            discussion_columns!(),
+            " FROM discussions WHERE discussion_id IN (SELECT value FROM json_each(?))"
+        ))
+        .bind(json(&wanted))
+        .fetch_all(self.group.readers())
+        .await
+        .during(OP)?;
+        for row in &read {
+            let row = rows::discussion(row)?;
+            if let Some(epoch) = missing.get(&row.id) {
+                self.cache.keep_discussion(*epoch, &row);
+            }
+            found.push(row);
+        }
+        Ok(found)
+    }
+
+    async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError> {
+        const OP: &str = "comments.discussion_by_key";
+        self.group.count(1);
+        let id: Option<i64> =
+            sqlx::query_scalar("SELECT discussion_id FROM discussion_by_key WHERE key = ?")
+                .bind(key)
+                .fetch_optional(self.group.readers())
+                .await
+                .during(OP)?;
+        match id {
+            None => Ok(None),
+            Some(id) => Ok(self.discussions(&[DiscussionId::new(id)]).await?.pop()),
+        }
+    }
+
+    async fn comments(
+        &self,
+        ids: &[(DiscussionId, CommentId)],
+    ) -> Result<Vec<Comment>, StoreError> {
+        const OP: &str = "comments.comments";
+        let pairs: Vec<(i64, i64)> = ids.iter().map(|(d, c)| (d.get(), c.get())).collect();
+        self.group.count(1);
+        let found = sqlx::query(concat!(
+            "SELECT c.discussion_id, ",
+            comment_columns!(),
+            ", c.parent_id, c.ancestors FROM json_each(?) h CROSS JOIN comments c \
+             WHERE c.discussion_id = json_extract(h.value, '$[0]') \
+             AND c.comment_id = json_extract(h.value, '$[1]')"
+        ))
+        .bind(json(&pairs))
+        .fetch_all(self.group.readers())
+        .await
+        .during(OP)?;
+        found
+            .iter()
+            .map(|row| {
+                let discussion: i64 = row.try_get(0).during(OP)?;
+                rows::comment(row, 1, DiscussionId::new(discussion))
+            })
+            .collect()
+    }
+
+    async fn slices(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        wanted: &[(Lane, Slice)],
+    ) -> Result<Vec<Rows>, StoreError> {
+        let epoch = self.epoch(discussion);
+        let mut found: Vec<Option<Rows>> = wanted
+            .iter()
+            .map(|(lane, slice)| self.cache.slice(epoch, layout, *lane, *slice))
+            .collect();
+        let mut branches: HashMap<Slice, Vec<usize>> = HashMap::new();
+        for (at, (lane, slice)) in wanted.iter().enumerate() {
+            if found.get(at).is_some_and(Option::is_some) {
+                continue;
+            }
+            match lane {
+                Lane::Linear => {
+                    let rows = self.linear(discussion, *slice).await?;
+                    self.cache.keep_slice(epoch, layout, (*lane, *slice), &rows);
+                    found.splice(at..=at, [Some(rows)]);
+                }
+                Lane::Roots | Lane::Branch(_) => branches.entry(*slice).or_default().push(at),
+            }
+        }
+        for (slice, places) in branches {
+            let lanes: Vec<(usize, Lane)> = places
+                .iter()
+                .filter_map(|at| wanted.get(*at).map(|(lane, _)| (*at, *lane)))
+                .collect();
+            let heads: Vec<i64> = lanes
+                .iter()
+                .map(|(_, lane)| lane_key(layout, *lane).1)
+                .collect();
+            let read = self.branches(discussion, layout, &heads, slice).await?;
+            for (at, lane) in lanes {
+                let rows = read
+                    .get(&lane_key(layout, lane).1)
+                    .cloned()
+                    .unwrap_or_default();
+                let rows: Rows = rows.into();
+                self.cache.keep_slice(epoch, layout, (lane, slice), &rows);
+                found.splice(at..=at, [Some(rows)]);
+            }
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn hidden_among(
+        &self,
+        discussion: DiscussionId,
+        ids: &[CommentId],
+    ) -> Result<Vec<CommentId>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.group.count(1);
+        let hidden: Vec<i64> = sqlx::query_scalar(
+            "SELECT c.comment_id FROM json_each(?1) h CROSS JOIN comments c \
+             WHERE c.discussion_id = ?2 AND c.comment_id = h.value AND c.state = ?3",
+        )
+        .bind(json(ids))
+        .bind(discussion.get())
+        .bind(CommentState::Hidden.code())
+        .fetch_all(self.group.readers())
+        .await
+        .during("comments.hidden_among")?;
+        Ok(hidden.into_iter().map(CommentId::new).collect())
+    }
+
+    async fn runs(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        lane: Lane,
+    ) -> Result<Vec<Run>, StoreError> {
+        let (layout, branch) = lane_key(layout, lane);
+        self.group.count(1);
+        let found = sqlx::query(
+            "SELECT from_id, to_id, total, published, visible, shown FROM branch_counts \
+             WHERE discussion_id = ? AND layout = ? AND branch_id = ? ORDER BY from_id",
+        )
+        .bind(discussion.get())
+        .bind(layout)
+        .bind(branch)
+        .fetch_all(self.group.readers())
+        .await
+        .during("comments.runs")?;
+        found.iter().map(rows::run).collect()
+    }
+
+    async fn branch_sums(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        heads: &[CommentId],
+    ) -> Result<Vec<(CommentId, Tally)>, StoreError> {
+        const OP: &str = "comments.branch_sums";
+        let epoch = self.epoch(discussion);
+        let mut sums = Vec::with_capacity(heads.len());
+        let mut missing = Vec::new();
+        for head in heads {
+            match self.cache.sum(epoch, layout, *head) {
+                Some(tally) => sums.push((*head, tally)),
+                None => missing.push(*head),
+            }
+        }
+        if !missing.is_empty() {
+            self.group.count(1);
+            let found = sqlx::query(
+                "SELECT b.branch_id, sum(b.total), sum(b.published), sum(b.visible), sum(b.shown) \
+                 FROM json_each(?1) h CROSS JOIN branch_counts b \
+                 WHERE b.discussion_id = ?2 AND b.layout = ?3 AND b.branch_id = h.value \
+                 GROUP BY b.branch_id",
+            )
+            .bind(json(&missing))
+            .bind(discussion.get())
+            .bind(i64::from(layout))
+            .fetch_all(self.group.readers())
+            .await
+            .during(OP)?;
+            let mut read = HashMap::with_capacity(found.len());
+            for row in &found {
+                let head: i64 = row.try_get(0).during(OP)?;
+                read.insert(CommentId::new(head), rows::tally(row, 1)?);
+            }
+            for head in missing {
+                // A branch without rows is kept as zero, so it is not asked for again.
+                let tally = read.get(&head).copied().unwrap_or_default();
+                self.cache.keep_sum(epoch, layout, head, tally);
+                sums.push((head, tally));
+            }
+        }
+        sums.retain(|(_, tally)| tally.total > 0);
+        Ok(sums)
+    }
+
+    async fn by_author(
+        &self,
+        author: UserId,
+        slice: Slice,
+    ) -> Result<Vec<(DiscussionId, CommentId)>, StoreError> {
+        macro_rules! sql {
+            ($direction:literal) => {
+                concat!(
+                    "SELECT discussion_id, comment_id FROM comments_by_author \
+                     WHERE author_id = ? AND comment_id > ? AND comment_id < ? \
+                     ORDER BY comment_id ",
+                    $direction,
+                    " LIMIT ?"
+                )
+            };
+        }
+        self.group.count(1);
+        let found: Vec<(i64, i64)> = sqlx::query_as(if slice.ascending {
+            sql!("ASC")
+        } else {
+            sql!("DESC")
+        })
+        .bind(author.get())
+        .bind(slice.above.map_or(i64::MIN, CommentId::get))
+        .bind(slice.below.map_or(i64::MAX, CommentId::get))
+        .bind(i64::from(slice.limit))
+        .fetch_all(self.group.readers())
+        .await
+        .during("comments.by_author")?;
+        Ok(found
+            .into_iter()
+            .map(|(d, c)| (DiscussionId::new(d), CommentId::new(c)))
+            .collect())
+    }
+
+    async fn log(
+        &self,
+        discussion: DiscussionId,
+        from: EventId,
+        limit: u32,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        self.group.count(1);
+        let found: Vec<(i64, i64, i64)> = sqlx::query_as(
+            "SELECT event_id, kind, comment_id FROM comment_log \
+             WHERE discussion_id = ? AND event_id >= ? ORDER BY event_id LIMIT ?",
+        )
+        .bind(discussion.get())
+        .bind(from.get())
+        .bind(i64::from(limit))
+        .fetch_all(self.group.readers())
+        .await
+        .during("comments.log")?;
+        found
+            .into_iter()
+            .map(|(event, kind, comment)| {
+                Ok(LogEntry {
+                    event_id: EventId::new(event),
+                    kind: LogKind::from_code(kind)
+                        .ok_or_else(|| StoreError::corrupt("comment_log", event, "kind"))?,
+                    comment_id: CommentId::new(comment),
+                })
+            })
+            .collect()
+    }
+
+    async fn catch_up(&self, discussion: DiscussionId, event: EventId) -> Result<(), StoreError> {
+        if self.cache.has_met(discussion, event) {
+            return Ok(());
+        }
+        // Only an event that exists empties the cache, and only once: made-up ones cost a look-up.
+        if self
+            .log(discussion, event, 1)
+            .await?
+            .first()
+            .is_some_and(|entry| entry.event_id == event)
+        {
+            self.cache.forget(discussion);
+            self.cache.meet(discussion, event);
+        }
+        Ok(())
+    }
+}
