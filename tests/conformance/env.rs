@@ -19,7 +19,7 @@ pub(crate) const START_MS: i64 = 1_790_000_000_000;
 /// A trial that takes longer hangs.
 const HANG: Duration = Duration::from_secs(300);
 /// Ids are minted under a lease that outlives every clock a case sets.
-const LEASE: Duration = Duration::from_secs(100 * 86_400);
+const LEASE: Duration = Duration::from_secs(10_000 * 86_400);
 
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 type Open<S> = for<'a> fn(&'a dyn Place, Clock, &'a Tasks) -> Work<'a, Result<Arc<S>, StoreError>>;

@@ -32,9 +32,7 @@ fn keyed(env: &Comments, discussion: DiscussionId, key: &str, hash: u8) -> NewCo
     new
 }
 
-async fn c3_twenty_creates_at_once_with_one_key_on_two_instances_write_one_comment(
-    env: Comments,
-) {
+async fn c3_twenty_creates_at_once_with_one_key_on_two_instances_write_one_comment(env: Comments) {
     let other = env.another_instance(2).await;
     let discussion = env.open(1).await;
     let outcomes = env

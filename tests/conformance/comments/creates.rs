@@ -5,13 +5,9 @@ use std::collections::BTreeSet;
 use threadline::domain::body::BodyFormat;
 use threadline::domain::comment::{Comment, CommentState, DEPTH_MAX, StateAct};
 use threadline::domain::ids::{CommentId, DiscussionId, EventId};
-use threadline::store::comments::{
-    CREATE_LATE_MAX_MS, CreateOutcome, Lane, LogEntry, LogKind,
-};
+use threadline::store::comments::{CREATE_LATE_MAX_MS, CreateOutcome, Lane, LogEntry, LogKind};
 
-use super::kit::{
-    ANN, BOB, SOURCE_MS, created, expect_outcome, ids, imported, source_comment,
-};
+use super::kit::{ANN, BOB, SOURCE_MS, created, expect_outcome, ids, imported, source_comment};
 use super::{Cases, Comments};
 use crate::env::cases;
 
@@ -27,6 +23,7 @@ pub(super) const CASES: Cases = cases![
     c4_ancestors_are_the_parents_and_the_parent,
     c4_a_missing_or_foreign_parent_refuses,
     c4_a_buried_hidden_or_pending_parent_refuses,
+    c4_a_parent_below_a_hidden_comment_refuses,
     c4_a_parent_brought_back_takes_replies_again,
     c4_a_reply_below_the_deepest_level_is_refused,
     c12_a_create_is_logged_under_its_own_id,
@@ -150,7 +147,11 @@ async fn c1_reading_many_ids_gives_those_that_exist_in_their_own_discussion(env:
     let mut wanted = Vec::new();
     let mut want = BTreeSet::new();
     for index in 0..150 {
-        let (home, other) = if index % 2 == 0 { (one, two) } else { (two, one) };
+        let (home, other) = if index % 2 == 0 {
+            (one, two)
+        } else {
+            (two, one)
+        };
         let comment = env.post(home).await;
         wanted.push((home, comment.id));
         // The same id in the other discussion does not exist.
@@ -226,7 +227,10 @@ async fn c2_a_refused_create_leaves_nothing_anywhere(env: Comments) {
     let discussion = env.open(1).await;
     let missing = CommentId::new(env.mint());
     let refused = env.draft(discussion, Some(missing));
-    expect_outcome!(env.create(refused.clone()).await, CreateOutcome::ParentMissing);
+    expect_outcome!(
+        env.create(refused.clone()).await,
+        CreateOutcome::ParentMissing
+    );
     assert_eq!(env.find(discussion, refused.id).await, None);
     assert_eq!(env.by_author(ANN).await, vec![]);
     assert_eq!(env.log(discussion).await, vec![]);
@@ -291,6 +295,24 @@ async fn c4_a_buried_hidden_or_pending_parent_refuses(env: Comments) {
     assert_eq!(env.audit(discussion).await.len(), 3);
 }
 
+async fn c4_a_parent_below_a_hidden_comment_refuses(env: Comments) {
+    let discussion = env.open(1).await;
+    let root = env.post(discussion).await;
+    let middle = env.reply(&root).await;
+    let parent = env.reply(&middle).await;
+    for above in [&root, &middle] {
+        env.hide(above).await;
+        let reply = env.draft(discussion, Some(parent.id));
+        expect_outcome!(env.create(reply).await, CreateOutcome::ParentGone);
+        env.restore(above).await;
+        env.reply(&parent).await;
+    }
+    // Nobody reads what is hidden; a tombstone hides nothing.
+    env.bury(&middle).await;
+    env.reply(&parent).await;
+    assert_eq!(env.audit(discussion).await.len(), 6);
+}
+
 async fn c4_a_parent_brought_back_takes_replies_again(env: Comments) {
     let discussion = env.open(1).await;
     let root = env.post(discussion).await;
@@ -319,7 +341,10 @@ async fn c4_a_reply_below_the_deepest_level_is_refused(env: Comments) {
     assert_eq!(deepest.depth(), DEPTH_MAX);
     let below = env.draft(discussion, Some(deepest.id));
     expect_outcome!(env.create(below).await, CreateOutcome::TooDeep);
-    let above = env.find(discussion, deepest.parent_id.unwrap()).await.unwrap();
+    let above = env
+        .find(discussion, deepest.parent_id.unwrap())
+        .await
+        .unwrap();
     let beside = env.reply(&above).await;
     assert_eq!(beside.depth(), DEPTH_MAX);
     assert_eq!(beside.ancestors, deepest.ancestors);

@@ -68,8 +68,14 @@ async fn c10_a_discussion_is_found_by_either_of_its_keys(env: Comments) {
     };
     let (new, id) = open(&env, both.clone()).await;
     assert!(new);
-    assert_eq!(open(&env, with_url(&env, "example.org/a?b=1")).await, (false, id));
-    assert_eq!(open(&env, with_entity(&env, "post", "7")).await, (false, id));
+    assert_eq!(
+        open(&env, with_url(&env, "example.org/a?b=1")).await,
+        (false, id)
+    );
+    assert_eq!(
+        open(&env, with_entity(&env, "post", "7")).await,
+        (false, id)
+    );
     let again = NewDiscussion {
         id: DiscussionId::new(env.mint()),
         ..both
@@ -172,7 +178,10 @@ async fn c11_a_full_discussion_refuses_a_create(env: Comments) {
     let reply = created(limited(Some(root.id), 3).await);
     created(limited(Some(reply.id), 3).await);
     expect_outcome!(limited(None, 3).await, CreateOutcome::DiscussionFull);
-    expect_outcome!(limited(Some(root.id), 3).await, CreateOutcome::DiscussionFull);
+    expect_outcome!(
+        limited(Some(root.id), 3).await,
+        CreateOutcome::DiscussionFull
+    );
     // Burying makes no room: the row stays. A higher limit does.
     env.bury(&reply).await;
     expect_outcome!(limited(None, 3).await, CreateOutcome::DiscussionFull);
@@ -206,7 +215,10 @@ async fn c11_a_closed_discussion_refuses_until_it_is_opened(env: Comments) {
 async fn c11_a_missing_discussion_refuses(env: Comments) {
     let missing = DiscussionId::new(env.mint());
     let refused = env.draft(missing, None);
-    expect_outcome!(env.create(refused.clone()).await, CreateOutcome::DiscussionMissing);
+    expect_outcome!(
+        env.create(refused.clone()).await,
+        CreateOutcome::DiscussionMissing
+    );
     assert_eq!(env.find(missing, refused.id).await, None);
     let known = env
         .store

@@ -33,7 +33,12 @@ async fn c5_an_edit_changes_text_format_revision_and_time_only(env: Comments) {
     want.format = BodyFormat::Markdown;
     want.revision += 1;
     want.edited_at_ms = Some(env.clock.now_ms());
-    let edited = changed(env.store.edit(env.edit_of(&reply, &want.body)).await.unwrap());
+    let edited = changed(
+        env.store
+            .edit(env.edit_of(&reply, &want.body))
+            .await
+            .unwrap(),
+    );
     assert_eq!(edited, want);
     assert_eq!(env.row(&reply).await, want);
     assert_eq!(env.row(&root).await, root);
@@ -112,7 +117,10 @@ async fn c5_only_the_author_edits_and_only_what_exists(env: Comments) {
     let root = env.post(here).await;
     let mut edit = env.edit_of(&root, "not mine");
     edit.author_id = BOB;
-    expect_outcome!(env.store.edit(edit).await.unwrap(), ChangeOutcome::NotAuthor);
+    expect_outcome!(
+        env.store.edit(edit).await.unwrap(),
+        ChangeOutcome::NotAuthor
+    );
     let mut edit = env.edit_of(&root, "nowhere");
     edit.comment_id = CommentId::new(env.mint());
     expect_outcome!(env.store.edit(edit).await.unwrap(), ChangeOutcome::NotFound);

@@ -236,7 +236,10 @@ async fn t5_a_create_without_index_row_makes_the_discussion_incomplete(env: Comm
     assert!(complete(&env, other).await);
     assert_eq!(ids(&env.linear(discussion).await), [root.id, reply.id]);
     env.let_writes_settle();
-    assert!(!complete(&env, discussion).await, "time alone builds nothing");
+    assert!(
+        !complete(&env, discussion).await,
+        "time alone builds nothing"
+    );
     env.audit(discussion).await;
     env.audit(other).await;
 }

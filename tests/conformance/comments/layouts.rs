@@ -57,7 +57,10 @@ async fn chain(env: &Comments, discussion: DiscussionId) -> Vec<Comment> {
 
 async fn t6_under_each_depth_limit_a_branch_holds_its_own_rows(env: Comments) {
     for (limit, want) in [
-        (1, vec![vec![1, 2, 3, 4, 5, 6], vec![], vec![], vec![], vec![]]),
+        (
+            1,
+            vec![vec![1, 2, 3, 4, 5, 6], vec![], vec![], vec![], vec![]],
+        ),
         (2, vec![vec![1, 4], vec![2, 3, 5], vec![], vec![], vec![6]]),
         (3, vec![vec![1, 4], vec![2], vec![3, 5], vec![], vec![6]]),
         (9, vec![vec![1, 4], vec![2], vec![3], vec![5], vec![6]]),

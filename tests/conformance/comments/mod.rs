@@ -1,8 +1,8 @@
 //! Cases of port `comments`, one file a topic.
 
+mod claims;
 mod counts;
 mod creates;
-mod claims;
 mod discussions;
 mod edits;
 mod imports;

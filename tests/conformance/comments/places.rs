@@ -20,7 +20,9 @@ pub(super) const CASES: Cases = cases![
 ];
 
 /// Source ids by their place within a millisecond, until `enough` says so.
-fn search(enough: impl Fn(&HashMap<i64, Vec<String>>, i64) -> bool) -> (HashMap<i64, Vec<String>>, i64) {
+fn search(
+    enough: impl Fn(&HashMap<i64, Vec<String>>, i64) -> bool,
+) -> (HashMap<i64, Vec<String>>, i64) {
     let mut by_place: HashMap<i64, Vec<String>> = HashMap::new();
     for number in 0..2_000_000_u32 {
         let source_id = number.to_string();
@@ -108,12 +110,19 @@ async fn i3_a_reply_probes_above_its_parent(env: Comments) {
         source_comment(&b, SOURCE_MS + 2_000, Some("parent")),
     ];
     let outcomes = env.import(discussion, batch).await;
-    let places: Vec<i64> = outcomes.iter().map(|outcome| imported(*outcome).get()).collect();
+    let places: Vec<i64> = outcomes
+        .iter()
+        .map(|outcome| imported(*outcome).get())
+        .collect();
     // Both are raised into the millisecond after the parent's, where they want one place.
     let raised = first_place("disqus", &a, SOURCE_MS, Some(places[0]));
     assert_eq!(places[1..], [raised, next_place(raised)]);
     let rows = env.audit(discussion).await;
-    assert!(rows[1..].iter().all(|row| row.parent_id == Some(rows[0].id)));
+    assert!(
+        rows[1..]
+            .iter()
+            .all(|row| row.parent_id == Some(rows[0].id))
+    );
 }
 
 async fn i3_nothing_is_merged_across_discussions(env: Comments) {
@@ -121,8 +130,14 @@ async fn i3_nothing_is_merged_across_discussions(env: Comments) {
     let root = source_comment("1", SOURCE_MS, None);
     let mut other = root.clone();
     other.body = "another text".to_owned();
-    expect_outcome!(env.import(here, vec![root]).await[0], ImportOutcome::Imported(_));
-    expect_outcome!(env.import(there, vec![other]).await[0], ImportOutcome::Imported(_));
+    expect_outcome!(
+        env.import(here, vec![root]).await[0],
+        ImportOutcome::Imported(_)
+    );
+    expect_outcome!(
+        env.import(there, vec![other]).await[0],
+        ImportOutcome::Imported(_)
+    );
     let reply = source_comment("2", SOURCE_MS, Some("1"));
     for discussion in [here, there] {
         let outcome = env.import(discussion, vec![reply.clone()]).await[0];

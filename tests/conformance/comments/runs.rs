@@ -41,7 +41,12 @@ async fn check(env: &Comments, discussion: DiscussionId, lanes: &[Lane]) {
         let least = list.len().div_ceil(usize::try_from(RUN_ROWS_MAX).unwrap());
         assert!(runs.len() >= least);
         // Few runs are their whole point: skipping a run must skip many rows.
-        assert!(runs.len() <= least * 2 + 1, "{} runs for {}", runs.len(), list.len());
+        assert!(
+            runs.len() <= least * 2 + 1,
+            "{} runs for {}",
+            runs.len(),
+            list.len()
+        );
     }
     assert!(!env.store.recount(discussion).await.unwrap());
 }
@@ -113,7 +118,9 @@ async fn c9_runs_of_a_long_branch_are_built_and_go_on_growing(env: Comments) {
     }
     env.let_writes_settle();
     assert!(build(&env, discussion).await);
-    let root = env.slice(discussion, 1, Lane::Roots, super::kit::all(1)).await;
+    let root = env
+        .slice(discussion, 1, Lane::Roots, super::kit::all(1))
+        .await;
     let root = &root[0];
     let lanes = [Lane::Linear, Lane::Roots, Lane::Branch(root.id)];
     check(&env, discussion, &lanes).await;

@@ -33,7 +33,11 @@ async fn sample(env: &Comments) -> (DiscussionId, Vec<(Lane, Vec<CommentId>)>) {
         // Interleaved, and some of them replies to replies.
         let branch = index % 3;
         let parent = branches[branch].last().unwrap_or(&roots[branch]).clone();
-        let to = if index % 2 == 0 { &parent } else { &roots[branch] };
+        let to = if index % 2 == 0 {
+            &parent
+        } else {
+            &roots[branch]
+        };
         let reply = env.reply(to).await;
         branches[branch].push(reply);
     }
@@ -87,7 +91,10 @@ async fn c7_every_range_gives_its_rows_in_order_up_to_the_limit(env: Comments) {
         }
     }
     for chunk in wanted.chunks(40) {
-        let asked: Vec<(Lane, Slice)> = chunk.iter().map(|(lane, slice, _)| (*lane, *slice)).collect();
+        let asked: Vec<(Lane, Slice)> = chunk
+            .iter()
+            .map(|(lane, slice, _)| (*lane, *slice))
+            .collect();
         let answered = env.store.slices(discussion, 1, &asked).await.unwrap();
         assert_eq!(answered.len(), asked.len());
         for ((lane, slice, want), rows) in chunk.iter().zip(answered) {
@@ -141,7 +148,13 @@ async fn c7_pages_there_and_back_give_each_row_once(env: Comments) {
                     slice = slice.beyond(last.id, limit);
                     seen.extend(ids(&page));
                 }
-                let want = pick(rows, Slice { ascending, ..all(1_000) });
+                let want = pick(
+                    rows,
+                    Slice {
+                        ascending,
+                        ..all(1_000)
+                    },
+                );
                 assert_eq!(seen, want, "{lane:?} by {limit}");
             }
         }
@@ -180,7 +193,10 @@ async fn c7_comments_of_one_millisecond_are_neither_lost_nor_repeated(env: Comme
 async fn c7_several_ranges_are_answered_in_the_order_asked(env: Comments) {
     let (discussion, lanes) = sample(&env).await;
     let none: &[(Lane, Slice)] = &[];
-    assert_eq!(env.store.slices(discussion, 1, none).await.unwrap().len(), 0);
+    assert_eq!(
+        env.store.slices(discussion, 1, none).await.unwrap().len(),
+        0
+    );
     let mut asked: Vec<(Lane, Slice)> = lanes.iter().map(|(lane, _)| (*lane, all(100))).collect();
     asked.reverse();
     // The same list twice, with different ranges, and one that is empty.
@@ -214,7 +230,9 @@ async fn c7_a_write_is_seen_by_the_next_slice(env: Comments) {
     assert_eq!(read(Lane::Roots).await, [root.id, second.id]);
     // A changed row is read as it is now, in every list that it is in.
     let hidden = env.hide(&reply).await;
-    let branch = env.slice(discussion, 1, Lane::Branch(root.id), all(10)).await;
+    let branch = env
+        .slice(discussion, 1, Lane::Branch(root.id), all(10))
+        .await;
     assert_eq!(branch, std::slice::from_ref(&hidden));
     let linear = env.slice(discussion, 1, Lane::Linear, all(10)).await;
     assert_eq!(linear[1], hidden);

@@ -171,7 +171,10 @@ async fn c6_a_tombstone_looks_through_tombstones_but_not_through_hidden_rows(env
     assert!(live(&env, &a).await && live(&env, &b).await);
     env.audit(discussion).await;
     env.hide(&c).await;
-    assert!(!live(&env, &a).await && !live(&env, &b).await, "d is cut off");
+    assert!(
+        !live(&env, &a).await && !live(&env, &b).await,
+        "d is cut off"
+    );
     env.audit(discussion).await;
     env.restore(&c).await;
     assert!(live(&env, &a).await && live(&env, &b).await);

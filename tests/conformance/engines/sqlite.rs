@@ -62,7 +62,10 @@ impl Place for Folder {
         let group = self
             .group("comments.db", comments::MIGRATIONS, clock, tasks)
             .await?;
-        Ok(Arc::new(comments::SqliteComments::new(group)))
+        Ok(Arc::new(comments::SqliteComments::new(
+            group,
+            comments::SqliteOptions::default(),
+        )))
     }
 
     async fn users(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn UserStore>, StoreError> {
