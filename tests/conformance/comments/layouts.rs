@@ -16,6 +16,7 @@ pub(super) const CASES: Cases = cases![
     t6_flip_and_back_keep_both_layouts_whole,
     t6_an_incomplete_layout_is_not_flipped_to,
     t6_a_dropped_layouts_number_is_never_used_again,
+    t6_a_build_of_a_layout_dropped_meanwhile_leaves_nothing,
     t6_changes_between_keep_the_sums_of_both_layouts,
     t6_reads_during_a_flip_find_every_comment,
     t6_a_write_without_index_row_makes_both_layouts_incomplete,
@@ -181,6 +182,26 @@ async fn t6_a_dropped_layouts_number_is_never_used_again(env: Comments) {
     assert!(build(&env, discussion).await);
     assert!(build_other(&env, discussion).await);
     assert_eq!(env.audit(discussion).await.len(), 9);
+}
+
+async fn t6_a_build_of_a_layout_dropped_meanwhile_leaves_nothing(env: Comments) {
+    let discussion = env.open(1).await;
+    let rows = chain(&env, discussion).await;
+    let layout = add(&env, discussion, 2).await;
+    env.let_writes_settle();
+    let mut building = Build::begin(&env, discussion, layout).await;
+    building.step(2).await;
+    assert!(drop_other(&env, discussion).await);
+    building.step(100).await;
+    assert!(!building.finish().await);
+    let mut lanes = vec![Lane::Roots];
+    lanes.extend(rows.iter().map(|row| Lane::Branch(row.id)));
+    for lane in lanes {
+        assert_eq!(env.list(discussion, layout.number, lane).await, vec![]);
+    }
+    let row = env.discussion(discussion).await;
+    assert!(row.layout.complete && row.other_layout.is_none());
+    env.audit(discussion).await;
 }
 
 async fn t6_changes_between_keep_the_sums_of_both_layouts(env: Comments) {
