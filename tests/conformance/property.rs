@@ -171,6 +171,7 @@ fn run(instances: &[Comments]) {
 
 async fn history(instances: &[Comments], depth_limit: u16, ops: Vec<Op>) {
     let mut story = Story {
+        instances,
         discussion: instances[0].open(depth_limit).await,
         oracle: Oracle::new(depth_limit),
         last_create: None,
@@ -190,14 +191,15 @@ async fn history(instances: &[Comments], depth_limit: u16, ops: Vec<Op>) {
     }
 }
 
-struct Story {
+struct Story<'i> {
+    instances: &'i [Comments],
     discussion: DiscussionId,
     oracle: Oracle,
     last_create: Option<NewComment>,
     last_edit: Option<EditComment>,
 }
 
-impl Story {
+impl Story<'_> {
     async fn step(&mut self, env: &Comments, op: Op) {
         match op {
             Op::Create {
@@ -378,7 +380,7 @@ impl Story {
 
     /// Compares every row, in both directions, the log, the counts and the discussion.
     async fn look(&mut self, env: &Comments) {
-        self.catch_up(env).await;
+        self.catch_up().await;
         let rows = env.linear(self.discussion).await;
         let ids: Vec<CommentId> = rows.iter().map(|row| row.id).collect();
         let want: Vec<CommentId> = self.oracle.rows.keys().copied().collect();
@@ -403,11 +405,20 @@ impl Story {
         assert_eq!(env.log(self.discussion).await, log);
     }
 
-    /// Lets an instance see what the other one did: it waits for the last event of all.
-    async fn catch_up(&self, env: &Comments) {
-        let last = self.oracle.log.last_key_value();
-        let event = last.map_or(EventId::new(0), |(event, _)| *event);
-        env.store.catch_up(self.discussion, event).await.unwrap();
+    /// Lets each instance see what the other one did. Not everything has an event, so each posts one
+    /// that the others wait for.
+    async fn catch_up(&mut self) {
+        if self.instances.len() < 2 {
+            return;
+        }
+        for writer in self.instances {
+            let new = writer.draft(self.discussion, None);
+            let event = EventId::new(new.id.get());
+            self.create(writer, new).await;
+            for reader in self.instances {
+                reader.store.catch_up(self.discussion, event).await.unwrap();
+            }
+        }
     }
 
     fn compare(&self, row: &Comment) {

@@ -41,7 +41,6 @@ async fn check(env: &Comments, discussion: DiscussionId, lanes: &[Lane]) {
         let runs = env.store.runs(discussion, 1, *lane).await.unwrap();
         check_runs(&runs, &list, &tallied, &format!("{lane:?}"));
         let least = list.len().div_ceil(usize::try_from(RUN_ROWS_MAX).unwrap());
-        assert!(runs.len() >= least);
         // Few runs are their whole point: skipping a run must skip many rows.
         assert!(
             runs.len() <= least * 3 + 1,
