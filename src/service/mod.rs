@@ -4,6 +4,7 @@
 //! here: what leaves is a [`CommentView`](crate::domain::visibility::CommentView) made for one
 //! reader.
 
+pub mod bodies;
 pub mod context;
 pub mod error;
 pub mod indexing;
@@ -92,6 +93,8 @@ pub struct Service {
     settings: Arc<Settings>,
     /// One index build of a discussion at a time in this process.
     builds: indexing::Builds,
+    people: people::KnownPeople,
+    bodies: bodies::Bodies,
 }
 
 impl Service {
@@ -102,6 +105,8 @@ impl Service {
             ports: Arc::new(ports),
             settings: Arc::new(settings),
             builds: indexing::Builds::default(),
+            people: people::KnownPeople::default(),
+            bodies: bodies::Bodies::default(),
         }
     }
 
