@@ -56,11 +56,11 @@ impl UserStore for SqliteUsers {
         name: &str,
     ) -> Result<UserId, StoreError> {
         const OP: &str = "users.map_subject";
+        const FIND: &str = "SELECT user_id FROM user_subjects WHERE issuer = ? AND subject = ?";
         if candidate.get() < NUMERIC_SUBJECT_END {
             let cause = "the candidate is an id that a numeric subject may claim";
             return Err(StoreError::new(OP, StoreErrorKind::Limit, cause));
         }
-        const FIND: &str = "SELECT user_id FROM user_subjects WHERE issuer = ? AND subject = ?";
         self.group.count(1);
         let known: Option<i64> = sqlx::query_scalar(FIND)
             .bind(issuer)
