@@ -17,9 +17,9 @@ use crate::engines::{Engine, Place, Port};
 /// When every trial begins.
 pub(crate) const START_MS: i64 = 1_790_000_000_000;
 /// A trial that takes longer hangs.
-const HANG: Duration = Duration::from_secs(300);
+const HANG: Duration = Duration::from_mins(5);
 /// Ids are minted under a lease that outlives every clock a case sets.
-const LEASE: Duration = Duration::from_secs(10_000 * 86_400);
+const LEASE: Duration = Duration::from_hours(10_000 * 24);
 
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 type Open<S> = for<'a> fn(&'a dyn Place, Clock, &'a Tasks) -> Work<'a, Result<Arc<S>, StoreError>>;
@@ -179,7 +179,7 @@ fn run<S: ?Sized + Send + Sync + 'static>(
         let tasks = env.tasks.clone();
         tokio::time::timeout(HANG, (case.run)(env))
             .await
-            .map_err(|_| Failed::from("the case hangs"))?;
+            .map_err(|_elapsed| Failed::from("the case hangs"))?;
         tasks.shutdown(HANG).await;
         Ok(Completion::Completed)
     })

@@ -9,6 +9,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
     reason = "a case fails by panicking"
 )]
 

@@ -144,9 +144,10 @@ async fn c8_any_history_told_by_two_instances_agrees_with_a_model(env: Comments)
 
 /// Runs random histories; the instances take turns.
 fn run(instances: &[Comments]) {
-    let seed = std::env::var_os("THREADLINE_TEST_SEED")
-        .map(|seed| seed.to_str().unwrap().parse().expect("a seed is a number"))
-        .unwrap_or_else(|| std::hash::RandomState::new().build_hasher().finish());
+    let seed = match std::env::var_os("THREADLINE_TEST_SEED") {
+        Some(seed) => seed.to_str().unwrap().parse().expect("a seed is a number"),
+        None => std::hash::RandomState::new().build_hasher().finish(),
+    };
     let config = Config {
         cases: HISTORIES,
         max_shrink_iters: SHRINKS_MAX,

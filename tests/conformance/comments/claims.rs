@@ -164,7 +164,7 @@ async fn c3_creates_without_a_key_are_all_different(env: Comments) {
     let discussion = env.open(1).await;
     for _ in 0..5 {
         let mut new = env.draft(discussion, None);
-        new.body = "the same".to_owned();
+        new.body = String::from("the same");
         created(env.create(new).await);
     }
     assert_eq!(env.audit(discussion).await.len(), 5);

@@ -29,7 +29,7 @@ async fn c5_an_edit_changes_text_format_revision_and_time_only(env: Comments) {
     let reply = env.reply(&root).await;
     env.advance_ms(5_000);
     let mut want = reply.clone();
-    want.body = "new 𝌆 text".to_owned();
+    want.body = String::from("new 𝌆 text");
     want.format = BodyFormat::Markdown;
     want.revision += 1;
     want.edited_at_ms = Some(env.clock.now_ms());

@@ -96,7 +96,7 @@ async fn i1_every_field_comes_back_as_it_was_imported(env: Comments) {
     let discussion = env.open(1).await;
     let mut row = source_comment("ex𝌆tic 😶", SOURCE_MS, None);
     row.author_id = BOB;
-    row.body = "<p>it's 👨\u{200d}👩\u{200d}👧</p>\u{202e}".to_owned();
+    row.body = String::from("<p>it's 👨\u{200d}👩\u{200d}👧</p>\u{202e}");
     row.edited_at_ms = Some(SOURCE_MS + 5_000);
     let id = imported(env.import(discussion, vec![row.clone()]).await[0]);
     let read = env.find(discussion, id).await.unwrap();

@@ -129,7 +129,7 @@ async fn i3_nothing_is_merged_across_discussions(env: Comments) {
     let (here, there) = (env.open(1).await, env.open(1).await);
     let root = source_comment("1", SOURCE_MS, None);
     let mut other = root.clone();
-    other.body = "another text".to_owned();
+    other.body = String::from("another text");
     expect_outcome!(
         env.import(here, vec![root]).await[0],
         ImportOutcome::Imported(_)

@@ -68,26 +68,54 @@ fn pick(rows: &[CommentId], slice: Slice) -> Vec<CommentId> {
     picked
 }
 
+/// Every pair of bounds among the rows, in both directions, with small and large limits.
+fn every_range(rows: &[CommentId]) -> Vec<Slice> {
+    let mut bounds: Vec<Option<CommentId>> = rows.iter().copied().map(Some).collect();
+    bounds.push(None);
+    let mut ranges = Vec::new();
+    for above in &bounds {
+        for below in &bounds {
+            for (ascending, limit) in [true, false]
+                .map(|way| [0, 1, 2, 5, 100].map(|n| (way, n)))
+                .concat()
+            {
+                ranges.push(Slice {
+                    above: *above,
+                    below: *below,
+                    ascending,
+                    limit,
+                });
+            }
+        }
+    }
+    ranges
+}
+
+/// Reads a list in pages of `limit` until one is empty; the pages.
+async fn pages(
+    env: &Comments,
+    discussion: DiscussionId,
+    lane: Lane,
+    start: Slice,
+) -> Vec<Vec<CommentId>> {
+    let (mut slice, mut pages) = (start, Vec::new());
+    loop {
+        let page = env.slice(discussion, 1, lane, slice).await;
+        assert!(page.len() <= usize::try_from(start.limit).unwrap());
+        let Some(last) = page.last() else {
+            return pages;
+        };
+        slice = slice.beyond(last.id, start.limit);
+        pages.push(ids(&page));
+    }
+}
+
 async fn c7_every_range_gives_its_rows_in_order_up_to_the_limit(env: Comments) {
     let (discussion, lanes) = sample(&env).await;
     let mut wanted = Vec::new();
     for (lane, rows) in &lanes {
-        let mut bounds: Vec<Option<CommentId>> = rows.iter().copied().map(Some).collect();
-        bounds.push(None);
-        for above in &bounds {
-            for below in &bounds {
-                for ascending in [true, false] {
-                    for limit in [0, 1, 2, 5, 100] {
-                        let slice = Slice {
-                            above: *above,
-                            below: *below,
-                            ascending,
-                            limit,
-                        };
-                        wanted.push((*lane, slice, pick(rows, slice)));
-                    }
-                }
-            }
+        for slice in every_range(rows) {
+            wanted.push((*lane, slice, pick(rows, slice)));
         }
     }
     for chunk in wanted.chunks(40) {
@@ -136,23 +164,16 @@ async fn c7_pages_there_and_back_give_each_row_once(env: Comments) {
     for (lane, rows) in &lanes {
         for limit in 1..=6 {
             for ascending in [true, false] {
-                let mut slice = Slice {
+                let start = Slice {
                     ascending,
                     ..all(limit)
                 };
-                let mut seen = Vec::new();
-                loop {
-                    let page = env.slice(discussion, 1, *lane, slice).await;
-                    assert!(page.len() <= usize::try_from(limit).unwrap());
-                    let Some(last) = page.last() else { break };
-                    slice = slice.beyond(last.id, limit);
-                    seen.extend(ids(&page));
-                }
+                let seen = pages(&env, discussion, *lane, start).await.concat();
                 let want = pick(
                     rows,
                     Slice {
-                        ascending,
-                        ..all(1_000)
+                        limit: 1_000,
+                        ..start
                     },
                 );
                 assert_eq!(seen, want, "{lane:?} by {limit}");
@@ -169,17 +190,11 @@ async fn c7_comments_of_one_millisecond_are_neither_lost_nor_repeated(env: Comme
     }
     assert!(posted.iter().all(|id| id.time_ms() == posted[0].time_ms()));
     for ascending in [true, false] {
-        let mut slice = Slice {
+        let start = Slice {
             ascending,
             ..all(10)
         };
-        let mut pages = Vec::new();
-        loop {
-            let page = env.slice(discussion, 1, Lane::Roots, slice).await;
-            let Some(last) = page.last() else { break };
-            slice = slice.beyond(last.id, 10);
-            pages.push(ids(&page));
-        }
+        let pages = pages(&env, discussion, Lane::Roots, start).await;
         let sizes: Vec<usize> = pages.iter().map(Vec::len).collect();
         assert_eq!(sizes, [10, 10, 5]);
         let mut read = pages.concat();

@@ -193,6 +193,7 @@ async fn c6_a_tombstone_looks_through_tombstones_but_not_through_hidden_rows(env
     env.audit(discussion).await;
 }
 
+#[expect(clippy::many_single_char_names, reason = "a chain, named in its order")]
 async fn c6_a_reply_deeper_below_makes_a_buried_row_live(env: Comments) {
     let discussion = env.open(1).await;
     let a = env.post(discussion).await;
