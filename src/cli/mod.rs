@@ -5,6 +5,8 @@
 
 mod config;
 mod output;
+mod schema;
+mod serve;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +25,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::ServeCommand),
     Config(config::ConfigCommand),
+    Schema(schema::SchemaCommand),
 }
 
 /// Which configuration a command works with.
@@ -72,7 +76,9 @@ pub fn main() -> ExitCode {
         Err(error) => return output::usage(&error),
     };
     let done = match cli.command {
+        Command::Serve(command) => command.run(),
         Command::Config(command) => command.run(),
+        Command::Schema(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

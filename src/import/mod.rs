@@ -1,1 +1,3 @@
-//! (being written)
+//! Brings comments of other systems, and the made-up community, into the stores.
+
+pub mod synthetic;
