@@ -4,6 +4,7 @@
 //! 2 used or configured wrongly.
 
 mod config;
+mod import;
 mod output;
 mod schema;
 mod serve;

@@ -61,7 +61,8 @@ impl DiscussionCounts {
     }
 }
 
-/// At most [`RUN_ROWS_MAX`] consecutive rows of one list, counted together.
+/// Consecutive rows of one list, counted together: [`RUN_ROWS_MAX`] at most where a list grows at
+/// its end, twice as many where it grows in its middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The smallest id of the run.

@@ -75,9 +75,12 @@ pub fn url_key(canonical: &str) -> String {
     format!("url:{canonical}")
 }
 
-/// The key a thing of the product claims.
+/// The key a thing of the product claims; no two things share one.
+///
+/// A colon within the type is escaped: without that, (`a:b`, `c`) and (`a`, `b:c`) would read alike.
 #[must_use]
 pub fn entity_key(entity_type: &str, entity_id: &str) -> String {
+    let entity_type = entity_type.replace('%', "%25").replace(':', "%3A");
     format!("entity:{entity_type}:{entity_id}")
 }
 

@@ -4,6 +4,7 @@
 //! here: what leaves is a [`CommentView`](crate::domain::visibility::CommentView) made for one
 //! reader.
 
+pub mod bodies;
 pub mod context;
 pub mod error;
 pub mod indexing;
@@ -60,7 +61,7 @@ impl Default for Settings {
             page_size_default: 20,
             page_size_max: 100,
             index_on_read_max: 1_000,
-            posting_key_ttl: Duration::from_secs(24 * 3_600),
+            posting_key_ttl: Duration::from_hours(24),
             first_comment_opens_discussion: true,
             url_query_parameters_kept: Vec::new(),
             depth_limit: 1,
@@ -92,6 +93,8 @@ pub struct Service {
     settings: Arc<Settings>,
     /// One index build of a discussion at a time in this process.
     builds: indexing::Builds,
+    people: people::KnownPeople,
+    bodies: bodies::Bodies,
 }
 
 impl Service {
@@ -102,6 +105,8 @@ impl Service {
             ports: Arc::new(ports),
             settings: Arc::new(settings),
             builds: indexing::Builds::default(),
+            people: people::KnownPeople::default(),
+            bodies: bodies::Bodies::default(),
         }
     }
 

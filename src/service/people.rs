@@ -1,6 +1,9 @@
 //! People: from a token's subject to a viewer, names beside comments, and what somebody wrote.
 
 use std::collections::HashMap;
+use std::time::Duration;
+
+use moka::sync::Cache;
 
 use super::error::bad_cursor;
 use super::{Request, Service, ServiceResult};
@@ -13,6 +16,24 @@ use crate::domain::viewer::{Role, Viewer};
 use crate::domain::visibility::CommentView;
 
 use super::lanes::ROUNDS_MAX;
+
+/// People seen lately: (issuer, subject) to id and name, so that a request costs no look-up.
+#[derive(Clone, Debug)]
+pub(super) struct KnownPeople(Cache<(String, String), (UserId, String)>);
+
+impl Default for KnownPeople {
+    fn default() -> Self {
+        Self(
+            Cache::builder()
+                .max_capacity(100_000)
+                .time_to_live(KNOWN_FOR)
+                .build(),
+        )
+    }
+}
+
+/// How long a profile is not looked at again; another instance may have changed the name.
+const KNOWN_FOR: Duration = Duration::from_mins(10);
 
 /// A page of what somebody wrote, across discussions.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +53,6 @@ pub struct AuthorPage {
 pub struct Subject<'a> {
     /// Who vouches for them.
     pub issuer: &'a str,
-    /// Whether numeric subjects of this issuer are user ids by themselves.
-    pub is_first_issuer: bool,
     /// Their name there.
     pub subject: &'a str,
     /// What they may do.
@@ -43,32 +62,37 @@ pub struct Subject<'a> {
 }
 
 impl Service {
-    /// The viewer behind a token. The first time somebody comes they get a profile.
+    /// The viewer behind a token. The first time somebody comes they get a profile; later, calls
+    /// cost nothing while their name stays the same.
     pub async fn viewer(&self, who: Subject<'_>) -> ServiceResult<Viewer> {
-        let users = &self.ports.users;
-        let name = who.name.and_then(|name| clean_name(name).ok());
-        if who.is_first_issuer
-            && let Some(user_id) = numeric_subject(who.subject)
+        let name = who
+            .name
+            .and_then(|name| clean_name(name).ok())
+            .unwrap_or_default();
+        let key = (who.issuer.to_owned(), who.subject.to_owned());
+        if let Some((user_id, known_name)) = self.people.0.get(&key)
+            && (name.is_empty() || known_name == name)
         {
-            if let Some(name) = name
-                && users
-                    .users(&[user_id])
-                    .await?
-                    .first()
-                    .is_none_or(|user| user.name != name)
-            {
-                users.set_name(user_id, &name).await?;
-            }
             return Ok(Viewer {
                 user_id,
                 role: who.role,
             });
         }
-        let candidate = UserId::new(self.ports.ids.mint()?);
-        let name = name.unwrap_or_default();
-        let user_id = users
-            .map_subject(who.issuer, who.subject, candidate, &name)
-            .await?;
+        let users = &self.ports.users;
+        let user_id = if let Some(user_id) = numeric_subject(who.subject) {
+            let profile = users.users(&[user_id]).await?.pop();
+            let renamed = |user: &User| !name.is_empty() && user.name != name;
+            if profile.as_ref().is_none_or(renamed) {
+                users.set_name(user_id, &name).await?;
+            }
+            user_id
+        } else {
+            let candidate = UserId::new(self.ports.ids.mint()?);
+            users
+                .map_subject(who.issuer, who.subject, candidate, &name)
+                .await?
+        };
+        self.people.0.insert(key, (user_id, name.into_owned()));
         Ok(Viewer {
             user_id,
             role: who.role,

@@ -103,7 +103,7 @@ impl Spot {
         let replies = topic.branches.get(self.branch).map_or(0, |b| b.replies());
         let is_buried = match self.reply {
             None => self.number == 0 && self.branch == 3,
-            Some(1) => self.branch % 4 == 1 && replies > 2,
+            Some(0) => self.branch % 4 == 1 && replies > 2,
             Some(reply) => self.branch % 6 == 5 && reply + 1 == replies,
         };
         if is_buried {

@@ -91,7 +91,7 @@ pub enum CreateOutcome {
     DiscussionFull,
     /// No such parent in this discussion.
     ParentMissing,
-    /// The parent is buried, hidden or pending.
+    /// The parent is buried, hidden or pending, or lies below a hidden comment.
     ParentGone,
     /// The parent lies on the deepest level.
     TooDeep,

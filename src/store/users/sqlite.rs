@@ -5,9 +5,9 @@ use sqlx::Row as _;
 
 use super::UserStore;
 use crate::domain::ids::UserId;
-use crate::domain::user::User;
-use crate::store::StoreError;
+use crate::domain::user::{NUMERIC_SUBJECT_END, User};
 use crate::store::driver::sqlite::{Migration, SqliteGroup, failed};
+use crate::store::{StoreError, StoreErrorKind};
 
 /// The schema of the group, step by step.
 pub const MIGRATIONS: &[Migration] = &[include_str!("../../../deploy/sql/sqlite/states_0001.sql")];
@@ -57,6 +57,10 @@ impl UserStore for SqliteUsers {
     ) -> Result<UserId, StoreError> {
         const OP: &str = "users.map_subject";
         const FIND: &str = "SELECT user_id FROM user_subjects WHERE issuer = ? AND subject = ?";
+        if candidate.get() < NUMERIC_SUBJECT_END {
+            let cause = "the candidate is an id that a numeric subject may claim";
+            return Err(StoreError::new(OP, StoreErrorKind::Limit, cause));
+        }
         self.group.count(1);
         let known: Option<i64> = sqlx::query_scalar(FIND)
             .bind(issuer)

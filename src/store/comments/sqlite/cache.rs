@@ -44,7 +44,7 @@ enum Kept {
 pub(super) struct PageCache {
     kept: Option<Cache<(Epoch, Key), Kept>>,
     epochs: Cache<DiscussionId, u64>,
-    seen: Cache<DiscussionId, EventId>,
+    seen: Cache<(DiscussionId, EventId), ()>,
     next: Arc<AtomicU64>,
 }
 
@@ -82,14 +82,15 @@ impl PageCache {
             .insert(discussion, self.next.fetch_add(1, Ordering::Relaxed));
     }
 
-    /// Whether this event, or a later one, was met before.
+    /// Whether this very event was met before. A later one says nothing of it: ids are minted
+    /// before they are written, so an older event may well be written after a newer one.
     pub(super) fn has_met(&self, discussion: DiscussionId, event: EventId) -> bool {
-        self.seen.get(&discussion).is_some_and(|seen| seen >= event)
+        self.seen.contains_key(&(discussion, event))
     }
 
     /// Remembers an event that is known to exist.
     pub(super) fn meet(&self, discussion: DiscussionId, event: EventId) {
-        self.seen.insert(discussion, event);
+        self.seen.insert((discussion, event), ());
     }
 
     pub(super) fn discussion(&self, epoch: Epoch) -> Option<Arc<Discussion>> {

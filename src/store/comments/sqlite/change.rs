@@ -5,7 +5,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::SqliteComments;
 use super::counting;
-use super::create::{append_log, load_comment};
+use super::create::{append_log, load_comment, mark_hidden};
 use super::discussions::load_discussion;
 use super::rows;
 use crate::domain::body::BodyFormat;
@@ -106,17 +106,20 @@ async fn change_state(
     let Some(discussion) = load_discussion(db, change.discussion_id).await? else {
         return Ok(ChangeOutcome::NotFound);
     };
-    let state = match old.state.apply(change.act) {
-        Err(StateRefusal::AlreadyDeleted) => return Ok(ChangeOutcome::Gone(old)),
-        Err(StateRefusal::NoChange) => return Ok(ChangeOutcome::NoChange(old)),
-        Ok(state) => state,
-    };
+    let applied = old.state.apply(change.act);
+    if applied == Err(StateRefusal::AlreadyDeleted) {
+        // A buried row has no author any more, so this comes before the question who wrote it.
+        return Ok(ChangeOutcome::Gone(old));
+    }
     if change
         .only_author
         .is_some_and(|author| author != old.author_id)
     {
         return Ok(ChangeOutcome::NotAuthor);
     }
+    let Ok(state) = applied else {
+        return Ok(ChangeOutcome::NoChange(old));
+    };
     if change
         .expected_revision
         .is_some_and(|seen| seen != old.revision)
@@ -147,11 +150,7 @@ async fn change_state(
     };
     store(db, &new).await?;
     if state == CommentState::Hidden && !discussion.has_hidden {
-        sqlx::query("UPDATE discussions SET has_hidden = 1 WHERE discussion_id = ?")
-            .bind(discussion.id.get())
-            .execute(&mut *db)
-            .await
-            .during("comments.change_state")?;
+        mark_hidden(db, discussion.id).await?;
     }
     append_log(
         db,
@@ -304,7 +303,9 @@ impl CommentModeration for SqliteComments {
                 let revision: i64 = row.try_get(0).during(OP)?;
                 let format: i64 = row.try_get(2).during(OP)?;
                 Ok(Revision {
-                    revision: u32::try_from(revision).map_err(|_| corrupt("revision"))?,
+                    revision: u32::try_from(revision)
+                        .ok()
+                        .ok_or_else(|| corrupt("revision"))?,
                     body: row.try_get(1).during(OP)?,
                     format: BodyFormat::from_code(format).ok_or_else(|| corrupt("format"))?,
                 })

@@ -98,21 +98,54 @@ async fn add_to_lane(
             }
             Ok(())
         }
-        // After a full run, or before the first one: a run of its own.
-        _ => {
-            put_run(
-                db,
-                discussion.id,
-                lane,
-                Run {
-                    from_id: id,
-                    to_id: id,
-                    tally,
-                },
-            )
-            .await
-        }
+        // After a full run, or before the first one.
+        _ => add_below_next(db, discussion.id, lane, id, tally).await,
     }
+}
+
+/// Counts a new row that no run reaches up to: the next run begins with it, unless that one is full
+/// or missing. Lists filled from their end would otherwise be runs of one row each.
+async fn add_below_next(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    lane: LaneKey,
+    id: CommentId,
+    tally: Tally,
+) -> Result<(), StoreError> {
+    let next = sqlx::query(
+        "SELECT from_id, to_id, total, published, visible, shown FROM branch_counts \
+         WHERE discussion_id = ? AND layout = ? AND branch_id = ? AND from_id > ? \
+         ORDER BY from_id LIMIT 1",
+    )
+    .bind(discussion.get())
+    .bind(lane.0)
+    .bind(lane.1)
+    .bind(id.get())
+    .fetch_optional(&mut *db)
+    .await
+    .during(OP)?;
+    let mut run = Run {
+        from_id: id,
+        to_id: id,
+        tally,
+    };
+    let next = next.as_ref().map(rows::run).transpose()?;
+    if let Some(next) = next.filter(|next| next.tally.total < RUN_ROWS_MAX) {
+        sqlx::query(
+            "DELETE FROM branch_counts \
+             WHERE discussion_id = ? AND layout = ? AND branch_id = ? AND from_id = ?",
+        )
+        .bind(discussion.get())
+        .bind(lane.0)
+        .bind(lane.1)
+        .bind(next.from_id.get())
+        .execute(&mut *db)
+        .await
+        .during(OP)?;
+        run.to_id = next.to_id;
+        run.tally += next.tally;
+    }
+    put_run(db, discussion, lane, run).await
 }
 
 async fn put_run(

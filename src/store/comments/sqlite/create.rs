@@ -258,6 +258,19 @@ pub(super) async fn mark_unindexed(
     Ok(())
 }
 
+/// Says that the discussion has, or had, hidden comments.
+pub(super) async fn mark_hidden(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+) -> Result<(), StoreError> {
+    sqlx::query("UPDATE discussions SET has_hidden = 1 WHERE discussion_id = ?")
+        .bind(discussion.get())
+        .execute(db)
+        .await
+        .during("comments.mark_hidden")?;
+    Ok(())
+}
+
 /// One entry of the discussion's log.
 pub(super) async fn append_log(
     db: &mut SqliteConnection,

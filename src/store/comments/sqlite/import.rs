@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sqlx::SqliteConnection;
 
-use super::create::{count_new, insert_row, load_comment, mark_unindexed};
+use super::create::{count_new, insert_row, load_comment, mark_hidden, mark_unindexed};
 use super::discussions::{claim_key, insert_discussion, load_discussion};
-use crate::domain::comment::{Comment, DEPTH_MAX};
+use crate::domain::comment::{Comment, CommentState, DEPTH_MAX};
 use crate::domain::discussion::{Discussion, DiscussionState, entity_key, url_key};
 use crate::domain::ids::imported::{first_place, next_place};
 use crate::domain::ids::{CommentId, DiscussionId};
@@ -113,6 +113,10 @@ pub(super) async fn comments(
     batch: Batch,
     rows: Vec<ImportComment>,
 ) -> Result<Vec<ImportOutcome>, StoreError> {
+    if rows.iter().any(|row| row.state == CommentState::Hidden) {
+        // Before the first of them: pages and counts look at ancestors' states only where it is set.
+        mark_hidden(db, batch.discussion).await?;
+    }
     let Some(discussion) = load_discussion(db, batch.discussion).await? else {
         return Err(StoreError::corrupt(
             "discussions",

@@ -20,6 +20,11 @@ async fn put(
     layout: Layout,
     index: Vec<IndexRow>,
 ) -> Result<(), StoreError> {
+    let row = load_discussion(db, discussion).await?;
+    if !row.is_some_and(|row| layouts(&row).any(|known| known.number == layout.number)) {
+        // Dropped while its build went on: nobody would ever remove these rows.
+        return Ok(());
+    }
     for row in index {
         sqlx::query("INSERT INTO comment_tree VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
             .bind(discussion.get())

@@ -1,0 +1,232 @@
+//! `Comment` and what hangs on it. Pure: everything was loaded before (see `load`).
+
+use std::sync::Arc;
+
+use async_graphql::{Error, ID, Object, Result, SimpleObject};
+
+use super::connection::CommentConnection;
+use super::discussion::DiscussionNode;
+use super::failure::not_loaded;
+use super::scalars::{BodyFormat, CommentState, DateTime, ReplyOrder, int};
+use super::user::UserNode;
+use super::want::ListArgs;
+use crate::domain::body::Body as DomainBody;
+use crate::domain::counts::Tally;
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::opaque::GlobalId;
+use crate::domain::ids::{CommentId, DiscussionId};
+use crate::domain::page::PageArgs;
+use crate::domain::visibility::CommentView;
+
+/// Something loaded for a field, or that field's error.
+pub(super) type Loaded<T> = std::result::Result<T, Error>;
+
+/// A comment and everything its selection asks for.
+#[derive(Debug)]
+pub(super) struct CommentData {
+    pub(super) view: CommentView,
+    pub(super) discussion: Arc<Discussion>,
+    pub(super) author: Loaded<Option<UserNode>>,
+    pub(super) counts: Option<Loaded<Tally>>,
+    pub(super) body: Option<Arc<DomainBody>>,
+    pub(super) parent: Loaded<Option<CommentNode>>,
+    pub(super) root: Loaded<Option<CommentNode>>,
+    pub(super) replies: Vec<(ListArgs, Loaded<Option<CommentConnection>>)>,
+    pub(super) can: CommentAbilities,
+}
+
+/// A comment in an answer.
+#[derive(Clone, Debug)]
+pub(super) struct CommentNode(Arc<CommentData>);
+
+impl CommentNode {
+    pub(super) fn new(data: CommentData) -> Self {
+        Self(Arc::new(data))
+    }
+
+    pub(super) fn comment_id(&self) -> CommentId {
+        self.0.view.id
+    }
+
+    pub(super) fn discussion_id(&self) -> DiscussionId {
+        self.0.view.discussion_id
+    }
+
+    /// A list of replies that was loaded for these arguments.
+    pub(super) fn replies_for(&self, args: &ListArgs) -> Option<Result<CommentConnection>> {
+        match self.0.replies.iter().find(|(loaded, _)| loaded == args) {
+            Some((_, Ok(list))) => list.clone().map(Ok),
+            Some((_, Err(error))) => Some(Err(error.clone())),
+            None => Some(Err(not_loaded("replies"))),
+        }
+    }
+}
+
+/// What the viewer may do with a comment.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own in the schema"
+)]
+pub(super) struct CommentAbilities {
+    /// Write a reply to it.
+    pub(super) reply: bool,
+    /// Change its text.
+    pub(super) edit: bool,
+    /// Delete it.
+    pub(super) delete: bool,
+    /// Hide or restore it.
+    pub(super) moderate: bool,
+}
+
+/// A comment's text.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    made: Arc<DomainBody>,
+    source: String,
+}
+
+#[Object]
+impl Body {
+    /// The text without markup, for clients that draw it themselves.
+    async fn text(&self) -> &str {
+        &self.made.text
+    }
+
+    /// Sanitised HTML, ready to be put into a page.
+    async fn html(&self) -> &str {
+        &self.made.html
+    }
+
+    /// The text as its author wrote it, for editing.
+    async fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// How the source is written.
+    async fn format(&self) -> BodyFormat {
+        self.made.format.into()
+    }
+}
+
+/// How many comments hang below one that heads a branch.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+pub(super) struct BranchCounts {
+    /// Every reply, whatever its state.
+    total: i32,
+    /// Replies that are not hidden, deleted or pending themselves.
+    published: i32,
+    /// Published replies with nothing hidden above them: what people can read.
+    visible: i32,
+}
+
+/// One comment of a discussion. What was deleted is a tombstone while something readable hangs
+/// below it: it keeps its place and loses text and author.
+#[Object(name = "Comment")]
+impl CommentNode {
+    /// Opaque, and the same wherever the comment appears.
+    pub(super) async fn id(&self) -> ID {
+        let view = &self.0.view;
+        GlobalId::Comment(view.discussion_id, view.id)
+            .encode()
+            .into()
+    }
+
+    /// Where it was written.
+    async fn discussion(&self) -> DiscussionNode {
+        DiscussionNode(Arc::clone(&self.0.discussion))
+    }
+
+    /// Its text. Null for a tombstone.
+    async fn body(&self) -> Option<Body> {
+        let content = self.0.view.content.as_ref()?;
+        let made = self.0.body.as_ref().map(Arc::clone)?;
+        Some(Body {
+            made,
+            source: content.body.clone(),
+        })
+    }
+
+    /// Who wrote it. Null for a tombstone, and while profiles cannot be read.
+    async fn author(&self) -> Option<Result<UserNode>> {
+        self.0.author.clone().transpose()
+    }
+
+    /// When it was written.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.0.view.id.time_ms())
+    }
+
+    /// When its text last changed. Null if it never did, and for a tombstone.
+    async fn edited_at(&self) -> Option<DateTime> {
+        self.0
+            .view
+            .content
+            .as_ref()
+            .and_then(|content| content.edited_at_ms)
+            .map(DateTime)
+    }
+
+    /// Grows with each change; `editComment` and `deleteComment` name the one the user saw.
+    async fn revision(&self) -> i32 {
+        int(i64::from(self.0.view.revision))
+    }
+
+    /// Where it stands.
+    async fn state(&self) -> CommentState {
+        self.0.view.state.into()
+    }
+
+    /// Levels below its root; 0 for a root.
+    async fn depth(&self) -> i32 {
+        i32::from(self.0.view.depth())
+    }
+
+    /// What it answers. Null for a root, and when the viewer may not see that comment.
+    async fn parent(&self) -> Option<Result<CommentNode>> {
+        self.0.parent.clone().transpose()
+    }
+
+    /// The root of its branch. Null for a root itself, and when the viewer may not see it.
+    async fn root(&self) -> Option<Result<CommentNode>> {
+        self.0.root.clone().transpose()
+    }
+
+    /// The whole branch below a comment that heads one, by date, however deep its replies nest.
+    /// Null below that, and while threads cannot be read here.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
+    async fn replies(
+        &self,
+        #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Option<Result<CommentConnection>> {
+        let page = PageArgs {
+            first: first.map(i64::from),
+            after,
+            last: last.map(i64::from),
+            before,
+        };
+        self.replies_for(&ListArgs {
+            order: order.unwrap_or_default().into(),
+            page,
+        })
+    }
+
+    /// How much hangs below it. Null for a comment that heads no branch.
+    async fn counts(&self) -> Option<Result<BranchCounts>> {
+        let counts = self.0.counts.clone()?;
+        Some(counts.map(|tally| BranchCounts {
+            total: int(tally.total),
+            published: int(tally.published),
+            visible: int(tally.visible),
+        }))
+    }
+
+    /// What the viewer may do with it.
+    async fn viewer_can(&self) -> CommentAbilities {
+        self.0.can
+    }
+}

@@ -1,0 +1,205 @@
+//! `Discussion`: where connections begin, so this is where loading begins.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
+
+use super::comment::CommentNode;
+use super::connection::CommentConnection;
+use super::context::ContextNode;
+use super::failure::{bad_input, failure};
+use super::loader_of;
+use super::scalars::{CommentOrder, CommentsMode, DateTime, DiscussionState, Url, int};
+use super::want::Want;
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::opaque::{GlobalId, decode_comment};
+use crate::domain::page::PageArgs;
+use crate::service::threads::CommentsAsk;
+
+/// A discussion in an answer.
+#[derive(Clone, Debug)]
+pub(super) struct DiscussionNode(pub(super) Arc<Discussion>);
+
+/// Type and id of a thing of the product.
+#[derive(Clone, Debug, SimpleObject)]
+pub(super) struct Entity {
+    /// The kind of thing, for example `post`.
+    #[graphql(name = "type")]
+    entity_type: String,
+    /// Its id there.
+    id: String,
+}
+
+/// How many comments a discussion has.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+pub(super) struct CommentCounts {
+    /// Every comment, whatever its state.
+    total: i32,
+    /// Comments that are not hidden, deleted or pending themselves.
+    published: i32,
+    /// Published comments with nothing hidden above them: what people can read.
+    visible: i32,
+    /// The roots among the visible ones.
+    roots: i32,
+    /// The replies among the visible ones.
+    replies: i32,
+}
+
+/// All comments under one thing that people talk about.
+#[Object(name = "Discussion")]
+impl DiscussionNode {
+    /// Opaque.
+    pub(super) async fn id(&self) -> ID {
+        GlobalId::Discussion(self.0.id).encode().into()
+    }
+
+    /// Shown to people; may be empty.
+    async fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    /// The canonical address of what is discussed, without its scheme's choice mattering. Null when
+    /// it has none.
+    async fn url(&self) -> Option<Url> {
+        self.0.url.as_ref().map(|url| Url(format!("https://{url}")))
+    }
+
+    /// The thing of the product that is discussed. Null when it is a page.
+    async fn entity(&self) -> Option<Entity> {
+        let (entity_type, id) = self.0.entity.clone()?;
+        Some(Entity { entity_type, id })
+    }
+
+    /// Whether it takes new comments.
+    async fn state(&self) -> DiscussionState {
+        self.0.state.into()
+    }
+
+    /// When it was opened.
+    async fn created_at(&self) -> DateTime {
+        DateTime(self.0.id.time_ms())
+    }
+
+    /// How many comments it has.
+    async fn counts(&self) -> CommentCounts {
+        let counts = &self.0.counts;
+        CommentCounts {
+            total: int(counts.all.total),
+            published: int(counts.all.published),
+            visible: int(counts.all.visible),
+            roots: int(counts.roots.visible),
+            replies: int(counts.replies_visible()),
+        }
+    }
+
+    /// Its comments: by date, or as threads. `AUTO` gives what the rollout, the client's version
+    /// and the index allow, and `modeReason` says why. A page is at most as large as the server's
+    /// limit; without `first` and `last` it has the default size.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
+    async fn comments(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(default_with = "Some(CommentsMode::Auto)")] mode: Option<CommentsMode>,
+        #[graphql(default_with = "Some(CommentOrder::Oldest)")] order: Option<CommentOrder>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Option<Result<CommentConnection>> {
+        let page = PageArgs {
+            first: first.map(i64::from),
+            after,
+            last: last.map(i64::from),
+            before,
+        };
+        Some(
+            self.load_comments(
+                ctx,
+                mode.unwrap_or_default(),
+                order.unwrap_or_default(),
+                page,
+            )
+            .await,
+        )
+    }
+
+    /// The way to one comment: what is above and around it. Null when the comment is not in this
+    /// discussion or the viewer may not see it.
+    async fn context(
+        &self,
+        ctx: &Context<'_>,
+        comment: ID,
+        #[graphql(default_with = "Some(2)")] siblings: Option<i32>,
+    ) -> Option<Result<ContextNode>> {
+        self.load_context(ctx, &comment, siblings.unwrap_or(2))
+            .await
+            .transpose()
+    }
+
+    /// One of its comments. Null when it is not in this discussion or the viewer may not see it.
+    async fn comment(&self, ctx: &Context<'_>, id: ID) -> Option<Result<CommentNode>> {
+        self.load_comment(ctx, &id).await.transpose()
+    }
+}
+
+impl DiscussionNode {
+    async fn load_comments(
+        &self,
+        ctx: &Context<'_>,
+        mode: CommentsMode,
+        order: CommentOrder,
+        page: PageArgs<String>,
+    ) -> Result<CommentConnection> {
+        let loader = loader_of(ctx)?;
+        let want = Want::of(ctx.field());
+        let ask = CommentsAsk {
+            mode: mode.named(),
+            order: order.into(),
+            page,
+            look_behind: want.has("pageInfo"),
+        };
+        let page = loader
+            .service
+            .comments_page(&loader.request, &self.0, &ask)
+            .await;
+        Ok(loader.page(page.map_err(failure)?, &want).await)
+    }
+
+    async fn load_context(
+        &self,
+        ctx: &Context<'_>,
+        comment: &ID,
+        siblings: i32,
+    ) -> Result<Option<ContextNode>> {
+        let loader = loader_of(ctx)?;
+        let (place, id) = decode_comment(comment).map_err(|error| bad_input("comment", error))?;
+        let siblings = u32::try_from(siblings)
+            .ok()
+            .ok_or_else(|| bad_input("siblings", format!("{siblings} is less than 0")))?;
+        if place != self.0.id {
+            return Ok(None);
+        }
+        let context = loader
+            .service
+            .context(&loader.request, &self.0, id, siblings)
+            .await;
+        match context.map_err(failure)? {
+            None => Ok(None),
+            Some(context) => Ok(Some(
+                ContextNode::load(loader, context, &Want::of(ctx.field())).await,
+            )),
+        }
+    }
+
+    async fn load_comment(&self, ctx: &Context<'_>, id: &ID) -> Result<Option<CommentNode>> {
+        let loader = loader_of(ctx)?;
+        let (place, id) = decode_comment(id).map_err(|error| bad_input("id", error))?;
+        if place != self.0.id {
+            return Ok(None);
+        }
+        let mut found = loader
+            .by_ids(&[(place, id)], &Want::of(ctx.field()))
+            .await?;
+        Ok(found.remove(&id))
+    }
+}

@@ -1,0 +1,135 @@
+//! `User`, the viewer, and what somebody wrote.
+
+use async_graphql::{Context, ID, Object, Result, SimpleObject};
+
+use super::comment::CommentNode;
+use super::connection::PageInfo;
+use super::failure::failure;
+use super::loader_of;
+use super::scalars::{CommentOrder, Role};
+use super::want::Want;
+use crate::domain::cursor::{Cursor, CursorList};
+use crate::domain::ids::opaque::GlobalId;
+use crate::domain::page::{Order, PageArgs};
+use crate::domain::user::User;
+
+/// A person in an answer.
+#[derive(Clone, Debug)]
+pub(super) struct UserNode(User);
+
+impl UserNode {
+    pub(super) fn new(user: User) -> Self {
+        Self(user)
+    }
+}
+
+/// Somebody who reads or writes.
+#[Object(name = "User")]
+impl UserNode {
+    /// Opaque. Where a user is named by a client, the decimal user id is taken too.
+    pub(super) async fn id(&self) -> ID {
+        GlobalId::User(self.0.id).encode().into()
+    }
+
+    /// What to call them; empty when they gave no name.
+    async fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// What they wrote, as far as the viewer may see it, across discussions. Newest first unless
+    /// asked otherwise.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
+    async fn comments(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(default_with = "Some(CommentOrder::Newest)")] order: Option<CommentOrder>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Option<Result<AuthoredConnection>> {
+        let loader = match loader_of(ctx) {
+            Ok(loader) => loader,
+            Err(error) => return Some(Err(error)),
+        };
+        let order: Order = order.unwrap_or(CommentOrder::Newest).into();
+        let args = PageArgs {
+            first: first.map(i64::from),
+            after,
+            last: last.map(i64::from),
+            before,
+        };
+        let want = Want::of(ctx.field());
+        let page = loader
+            .service
+            .comments_by(&loader.request, self.0.id, order, &args)
+            .await;
+        let page = match page {
+            Ok(page) => page,
+            Err(error) => return Some(Err(failure(error))),
+        };
+        let cursor = |id| {
+            Cursor {
+                list: CursorList::Author(self.0.id),
+                order,
+                id,
+            }
+            .encode()
+        };
+        let node_want = want.below("edges").below("node");
+        let (has_previous_page, has_next_page) = (page.has_previous, page.has_next);
+        let scanned_to = page.scanned_to;
+        let nodes = match loader.views(page.comments, &node_want).await {
+            Ok(nodes) => nodes,
+            Err(error) => return Some(Err(error)),
+        };
+        let edges: Vec<AuthoredEdge> = nodes
+            .into_iter()
+            .map(|node| AuthoredEdge {
+                cursor: cursor(node.comment_id()),
+                node,
+            })
+            .collect();
+        let end = edges.last().map(|edge| edge.cursor.clone());
+        let page_info = PageInfo {
+            has_next_page,
+            has_previous_page,
+            start_cursor: edges.first().map(|edge| edge.cursor.clone()),
+            end_cursor: scanned_to.map(cursor).or(end),
+        };
+        Some(Ok(AuthoredConnection {
+            edges: edges.into_iter().map(Some).collect(),
+            page_info,
+        }))
+    }
+}
+
+/// A page of what somebody wrote.
+#[derive(Clone, Debug, SimpleObject)]
+#[graphql(name = "AuthoredCommentConnection")]
+pub(super) struct AuthoredConnection {
+    /// The comments, in the order asked.
+    edges: Vec<Option<AuthoredEdge>>,
+    /// Where the page lies.
+    page_info: PageInfo,
+}
+
+/// A comment's place in a page of its author's comments.
+#[derive(Clone, Debug, SimpleObject)]
+#[graphql(name = "AuthoredCommentEdge")]
+pub(super) struct AuthoredEdge {
+    /// The place, to page from.
+    cursor: String,
+    /// The comment.
+    node: CommentNode,
+}
+
+/// The person who asks.
+#[derive(Clone, Debug, SimpleObject)]
+#[graphql(name = "Viewer")]
+pub(super) struct ViewerNode {
+    /// Their profile.
+    pub(super) user: UserNode,
+    /// What they may do.
+    pub(super) role: Role,
+}
