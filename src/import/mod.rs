@@ -17,6 +17,7 @@ pub mod report;
 pub mod resolve;
 pub mod scan;
 mod spool;
+pub mod synthetic;
 mod times;
 mod xml;
 
