@@ -128,9 +128,6 @@ impl AppBuilder {
 
     async fn assemble(self, phases: Phases) -> Result<App, StartError> {
         let config = self.config;
-        for warning in config.warnings() {
-            tracing::warn!("{warning}");
-        }
         let offset_ms = config.clock.offset_ms;
         let clock = self
             .clock
@@ -227,6 +224,9 @@ impl App {
     }
 
     fn serve(&mut self, listener: TcpListener, address: SocketAddr) {
+        for warning in self.config.warnings() {
+            tracing::warn!("{warning}");
+        }
         let (router, tasks) = (self.router.clone(), self.phases.work.clone());
         self.phases.work.spawn(async move {
             if let Err(error) = http::serve(listener, router, &tasks).await {

@@ -4,13 +4,17 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Failure, output};
+use super::{ConfigFile, Failure, output};
+use crate::app::{App, AppBuilder};
+use crate::config::Config;
 use crate::import::{Format, ImportOptions, Importer, Report, input};
 use crate::tasks::Tasks;
+use crate::telemetry;
 
 const AFTER_HELP: &str = "\
 The file is read to its end before anything is written: a broken file imports nothing and the place
@@ -44,6 +48,8 @@ enum ImportFormat {
 
 #[derive(Args, Debug)]
 struct FileArgs {
+    #[command(flatten)]
+    config: ConfigFile,
     /// The export; `-` reads standard input
     file: PathBuf,
     /// The name the rows are known under; another name imports them again
@@ -58,21 +64,49 @@ struct FileArgs {
 }
 
 impl ImportCommand {
-    /// Imports. `options.source` and `options.dry_run` are set from the arguments. The id generator
-    /// of `importer` must keep its lease until this returns.
-    pub(crate) async fn run(
-        &self,
-        importer: &Importer,
-        mut options: ImportOptions,
-        tasks: &Tasks,
-    ) -> Result<ExitCode, Failure> {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let config = self.args().config.load()?.config;
+        telemetry::init(&config.telemetry).map_err(Failure::other)?;
+        super::runtime()?.block_on(self.import_into(config))
+    }
+
+    fn args(&self) -> &FileArgs {
+        match &self.format {
+            ImportFormat::Disqus(args) | ImportFormat::Jsonl(args) => args,
+        }
+    }
+
+    /// The stores are opened as for serving, so a gateway may be running on them meanwhile.
+    async fn import_into(&self, config: Config) -> Result<ExitCode, Failure> {
+        let built = AppBuilder::new(config).build().await;
+        let app = built.map_err(Failure::other)?;
+        let imported = self.import(&app).await;
+        app.shutdown().await;
+        imported
+    }
+
+    /// Imports. The app keeps its lease until this returns.
+    async fn import(&self, app: &App) -> Result<ExitCode, Failure> {
         let (args, format) = match &self.format {
             ImportFormat::Disqus(args) => (args, Format::Disqus),
             ImportFormat::Jsonl(args) => (args, Format::Jsonl),
         };
-        let source = args.source.as_deref().unwrap_or(format.source());
-        source.clone_into(&mut options.source);
-        options.dry_run = args.dry_run;
+        let (ports, settings) = (app.service().ports(), app.service().settings());
+        let tasks: &Tasks = &ports.tasks;
+        let importer = Importer {
+            comments: Arc::clone(&ports.comments),
+            users: Arc::clone(&ports.users),
+            ids: Arc::clone(&ports.ids),
+            clock: ports.clock.clone(),
+        };
+        let options = ImportOptions {
+            source: args.source.clone().unwrap_or(format.source().to_owned()),
+            dry_run: args.dry_run,
+            limits: settings.text,
+            comments_max: settings.comments_per_discussion_max,
+            depth_limit: settings.depth_limit,
+            kept_parameters: settings.url_query_parameters_kept.clone(),
+        };
         let bar = progress_bar();
         let input = input::open(&args.file, &bar).map_err(|error| {
             Failure::other(format!("cannot read {}: {error}", args.file.display()))
@@ -159,6 +193,7 @@ mod tests {
         let file = folder.path().join("export.xml");
         std::fs::write(&file, "kept").unwrap();
         let args = FileArgs {
+            config: ConfigFile { file: None },
             report: Some(folder.path().join(".").join("export.xml")),
             file: file.clone(),
             source: None,

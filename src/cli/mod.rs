@@ -13,8 +13,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
 
 use crate::config::{Config, Loaded, Problems};
+
+/// Twice what the recursion of parser and executor is measured against.
+const STACK_BYTES: usize = 4 << 20;
 
 /// A GraphQL gateway for discussions: threaded and linear, over real stores, with feature flags.
 #[derive(Debug, Parser)]
@@ -27,6 +31,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::ServeCommand),
+    Import(import::ImportCommand),
     Config(config::ConfigCommand),
     Schema(schema::SchemaCommand),
 }
@@ -77,17 +82,25 @@ pub fn main() -> ExitCode {
         Err(error) => return output::usage(&error),
     };
     let done = match cli.command {
-        Command::Serve(command) => command.run(),
-        Command::Config(command) => command.run(),
-        Command::Schema(command) => command.run(),
+        Command::Serve(command) => command.run().map(|()| ExitCode::SUCCESS),
+        Command::Import(command) => command.run(),
+        Command::Config(command) => command.run().map(|()| ExitCode::SUCCESS),
+        Command::Schema(command) => command.run().map(|()| ExitCode::SUCCESS),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output::complain(&failure);
-            failure.exit_code()
-        }
-    }
+    done.unwrap_or_else(|failure| {
+        output::complain(&failure);
+        failure.exit_code()
+    })
+}
+
+/// What the commands that work with stores run on.
+fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("threadline")
+        .thread_stack_size(STACK_BYTES)
+        .build()
+        .map_err(Failure::other)
 }
 
 #[cfg(test)]

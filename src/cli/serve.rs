@@ -5,7 +5,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use clap::Args;
-use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{ConfigFile, Failure, output};
@@ -13,9 +12,6 @@ use crate::app::{App, AppBuilder};
 use crate::config::Config;
 use crate::import::synthetic::KNOWN_URL;
 use crate::telemetry::{self, Metrics};
-
-/// What the parser's and the executor's recursion is measured against leaves half of this free.
-const STACK_BYTES: usize = 4 << 20;
 
 /// Start the gateway
 #[derive(Args, Debug)]
@@ -31,8 +27,7 @@ impl ServeCommand {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let config = self.config.load()?.config;
         let metrics = telemetry::init(&config.telemetry).map_err(Failure::other)?;
-        let runtime = runtime().map_err(Failure::other)?;
-        runtime.block_on(self.serve(config, metrics))
+        super::runtime()?.block_on(self.serve(config, metrics))
     }
 
     async fn serve(&self, config: Config, metrics: Metrics) -> Result<(), Failure> {
@@ -57,14 +52,6 @@ impl ServeCommand {
             name = stop.asked() => Err(Failure::other(format!("stopped at once by a second {name}"))),
         }
     }
-}
-
-fn runtime() -> std::io::Result<Runtime> {
-    Builder::new_multi_thread()
-        .enable_all()
-        .thread_name("threadline")
-        .thread_stack_size(STACK_BYTES)
-        .build()
 }
 
 /// The signals that ask for the end.
@@ -122,15 +109,20 @@ fn welcome(app: &App) -> String {
     lines.join("\n")
 }
 
-/// A first question, to be pasted into a shell.
+/// A first question, to be pasted into a shell. It names a client, since clients that are not known
+/// get one line of comments.
 fn question(base: &str) -> String {
     let query = format!(
-        "{{ discussion(url: \\\"{KNOWN_URL}\\\") {{ title comments(first: 3) \
-         {{ edges {{ node {{ author {{ name }} body {{ text }} }} }} }} }} }}"
+        "{{ discussion(url: \\\"{KNOWN_URL}\\\") {{ title comments(first: 3) {{ mode edges {{ \
+         node {{ author {{ name }} body {{ text }} }} replies(first: 2) {{ edges {{ \
+         node {{ author {{ name }} body {{ text }} }} }} }} }} }} }} }}"
     );
-    format!(
-        "  curl -s {base}/graphql -H 'content-type: application/json' \\\n    -d '{{\"query\": \"{query}\"}}'"
-    )
+    [
+        format!("  curl -s {base}/graphql -H 'content-type: application/json' \\"),
+        "    -H 'x-client-name: reader' -H 'x-client-version: 1.0.0' \\".to_owned(),
+        format!("    -d '{{\"query\": \"{query}\"}}'"),
+    ]
+    .join("\n")
 }
 
 /// Where this machine finds an address; one that stands for all of them is no place to go to.

@@ -107,8 +107,8 @@ impl Auth {
         let mut warnings = Vec::new();
         if self.development {
             warnings.push(format!(
-                "DEVELOPMENT IDENTITY IS ON: whoever reaches {} can act as any user; \
-                 set auth.development = false before anyone else can reach it",
+                "DEVELOPMENT IDENTITY IS ON: whoever reaches {} can act as any user by sending \
+                 X-Dev-User; set auth.development = false for anything but trying things out",
                 server.listen
             ));
         }

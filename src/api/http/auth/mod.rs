@@ -97,23 +97,16 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// Checks the settings against the listen address; with the development identity on, logs a
-    /// loud warning. Keys behind a URL are fetched with the first token.
+    /// Checks the settings against the listen address. Keys behind a URL are fetched with the first
+    /// token.
     pub fn new(
         settings: &AuthSettings,
         listen: SocketAddr,
         clock: &Clock,
         tasks: &Tasks,
     ) -> Result<Self, AuthSettingsError> {
-        if settings.development {
-            if !listen.ip().is_loopback() {
-                return Err(AuthSettingsError::DevelopmentNotLoopback(listen));
-            }
-            tracing::warn!(
-                %listen,
-                "DEVELOPMENT IDENTITY IS ON: anybody on this machine can be any user by sending \
-                 X-Dev-User; turn auth.development off for anything but trying things out"
-            );
+        if settings.development && !listen.ip().is_loopback() {
+            return Err(AuthSettingsError::DevelopmentNotLoopback(listen));
         }
         let tokens = jwt::Tokens::new(settings, clock, tasks)?;
         Ok(Self {
