@@ -29,6 +29,15 @@ impl Tasks {
         self.tracker.spawn(task)
     }
 
+    /// Runs `work`, which blocks, on a thread of its own; [`Tasks::shutdown`] waits for it.
+    pub fn spawn_blocking<F, T>(&self, work: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.tracker.spawn_blocking(work)
+    }
+
     /// Resolves when the tasks should end; long-running loops select on it.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()

@@ -4,7 +4,10 @@
 //! 2 used or configured wrongly.
 
 mod config;
+mod import;
 mod output;
+mod schema;
+mod serve;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +26,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::ServeCommand),
     Config(config::ConfigCommand),
+    Schema(schema::SchemaCommand),
 }
 
 /// Which configuration a command works with.
@@ -72,7 +77,9 @@ pub fn main() -> ExitCode {
         Err(error) => return output::usage(&error),
     };
     let done = match cli.command {
+        Command::Serve(command) => command.run(),
         Command::Config(command) => command.run(),
+        Command::Schema(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

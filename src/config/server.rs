@@ -77,7 +77,7 @@ impl Server {
             "server.document_nesting_max",
             self.document_nesting_max,
             8,
-            200,
+            64,
         );
         checks.between(
             "server.selection_levels_max",
@@ -86,7 +86,7 @@ impl Server {
             31,
         );
         let expanded = self.expanded_selections_max;
-        checks.between("server.expanded_selections_max", expanded, 50, 1_000_000);
+        checks.between("server.expanded_selections_max", expanded, 50, 20_000);
         checks.between("server.aliases_max", self.aliases_max, 0, 10_000);
         checks.between("server.root_fields_max", self.root_fields_max, 1, 1_000);
         checks.between("server.directives_max", self.directives_max, 0, 10_000);

@@ -48,9 +48,8 @@ impl CommentState {
         match (self, act) {
             (Self::Buried, _) => Err(StateRefusal::AlreadyDeleted),
             (_, StateAct::Bury) => Ok(Self::Buried),
-            (Self::Hidden, StateAct::Hide)
+            (Self::Hidden, StateAct::Hide | StateAct::Approve)
             | (Self::Published, StateAct::Restore | StateAct::Approve)
-            | (Self::Hidden, StateAct::Approve)
             | (Self::Pending, StateAct::Restore) => Err(StateRefusal::NoChange),
             (Self::Published | Self::Pending, StateAct::Hide) => Ok(Self::Hidden),
             (Self::Hidden, StateAct::Restore) | (Self::Pending, StateAct::Approve) => {

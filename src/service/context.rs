@@ -69,22 +69,23 @@ impl Service {
             return Ok(None);
         };
         let (discussion, choice) = self.mode_of(request, discussion, None, None).await?;
-        let (lane, list) = self.lane_of(&discussion, choice.mode, &focus);
-        let [before, after] = self
-            .neighbours(request, &discussion, choice, (lane, list), id, siblings)
+        let around = self.lane_of(&discussion, choice.mode, &focus);
+        let (lane, list) = around;
+        let [older, newer] = self
+            .neighbours(request, &discussion, choice, around, (id, siblings))
             .await?;
-        let first = before.comments.first().map_or(id, |row| row.id);
-        let last = after.comments.last().map_or(id, |row| row.id);
+        let oldest = older.comments.first().map_or(id, |row| row.id);
+        let newest = newer.comments.last().map_or(id, |row| row.id);
         let mut context = CommentContext {
             choice,
             focus,
             gap_before: None,
             gap_after: None,
-            before: before.comments,
-            after: after.comments,
+            before: older.comments,
+            after: newer.comments,
             discussion: Arc::clone(&discussion),
         };
-        if before.has_previous || after.has_next {
+        if older.has_previous || newer.has_next {
             let layout = discussion.layout.number;
             let runs = self
                 .ports
@@ -99,20 +100,20 @@ impl Service {
                 }
                 .encode()
             };
-            if before.has_previous {
-                let (count, at_least) = self.gap(&discussion, lane, &runs, first, false).await?;
+            if older.has_previous {
+                let (count, at_least) = self.gap(&discussion, lane, &runs, oldest, false).await?;
                 context.gap_before = Some(Gap {
                     count,
                     at_least,
-                    cursor: cursor(first),
+                    cursor: cursor(oldest),
                 });
             }
-            if after.has_next {
-                let (count, at_least) = self.gap(&discussion, lane, &runs, last, true).await?;
+            if newer.has_next {
+                let (count, at_least) = self.gap(&discussion, lane, &runs, newest, true).await?;
                 context.gap_after = Some(Gap {
                     count,
                     at_least,
-                    cursor: cursor(last),
+                    cursor: cursor(newest),
                 });
             }
         }
@@ -125,8 +126,7 @@ impl Service {
         discussion: &Arc<Discussion>,
         choice: ModeChoice,
         (lane, list): (Lane, CursorList),
-        id: CommentId,
-        siblings: u32,
+        (id, siblings): (CommentId, u32),
     ) -> ServiceResult<[CommentsPage; 2]> {
         let page = |from_end| PageRequest {
             limit: siblings,
@@ -232,16 +232,15 @@ impl Service {
         let wanted = between.get(from..to).unwrap_or_default();
         let ids: Vec<_> = wanted.iter().map(|id| (discussion.id, *id)).collect();
         let mut seen = self.comments(request, &ids).await?;
-        let edge = |id: Option<&CommentId>| id.copied();
-        let (first, last) = (edge(wanted.first()), edge(wanted.last()));
+        let (top, bottom) = (wanted.first().copied(), wanted.last().copied());
         Ok(CommentsPage {
             discussion: Arc::clone(discussion),
             choice,
             list,
             order: Order::Oldest,
             comments: wanted.iter().filter_map(|id| seen.remove(id)).collect(),
-            has_previous: below.ancestors.first().copied() < first && first.is_some(),
-            has_next: last.is_some() && below.ancestors.last().copied() > last,
+            has_previous: top.is_some() && below.ancestors.first().copied() < top,
+            has_next: bottom.is_some() && below.ancestors.last().copied() > bottom,
             scanned_to: None,
             from_end: page.from_end,
             total: i64::try_from(below.ancestors.len()).unwrap_or(i64::MAX),

@@ -2,6 +2,8 @@
 //!
 //! Expected outcomes of a write (stale, closed, too long) are not errors but part of its answer.
 
+use std::fmt::Display;
+
 use crate::domain::cursor::CursorError;
 use crate::domain::ids::generator::MintError;
 use crate::domain::ids::opaque::MalformedId;
@@ -42,7 +44,7 @@ pub enum ServiceError {
 
 impl ServiceError {
     /// A wrong argument.
-    pub fn bad_input(field: &'static str, message: impl ToString) -> Self {
+    pub fn bad_input(field: &'static str, message: impl Display) -> Self {
         Self::BadInput {
             field,
             message: message.to_string(),

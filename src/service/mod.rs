@@ -61,7 +61,7 @@ impl Default for Settings {
             page_size_default: 20,
             page_size_max: 100,
             index_on_read_max: 1_000,
-            posting_key_ttl: Duration::from_secs(24 * 3_600),
+            posting_key_ttl: Duration::from_hours(24),
             first_comment_opens_discussion: true,
             url_query_parameters_kept: Vec::new(),
             depth_limit: 1,

@@ -33,7 +33,7 @@ impl Default for KnownPeople {
 }
 
 /// How long a profile is not looked at again; another instance may have changed the name.
-const KNOWN_FOR: Duration = Duration::from_secs(600);
+const KNOWN_FOR: Duration = Duration::from_mins(10);
 
 /// A page of what somebody wrote, across discussions.
 #[derive(Clone, Debug, Default)]
@@ -79,21 +79,18 @@ impl Service {
             });
         }
         let users = &self.ports.users;
-        let user_id = match numeric_subject(who.subject) {
-            Some(user_id) => {
-                let profile = users.users(&[user_id]).await?.pop();
-                let renamed = |user: &User| !name.is_empty() && user.name != name;
-                if profile.as_ref().is_none_or(renamed) {
-                    users.set_name(user_id, &name).await?;
-                }
-                user_id
+        let user_id = if let Some(user_id) = numeric_subject(who.subject) {
+            let profile = users.users(&[user_id]).await?.pop();
+            let renamed = |user: &User| !name.is_empty() && user.name != name;
+            if profile.as_ref().is_none_or(renamed) {
+                users.set_name(user_id, &name).await?;
             }
-            None => {
-                let candidate = UserId::new(self.ports.ids.mint()?);
-                users
-                    .map_subject(who.issuer, who.subject, candidate, &name)
-                    .await?
-            }
+            user_id
+        } else {
+            let candidate = UserId::new(self.ports.ids.mint()?);
+            users
+                .map_subject(who.issuer, who.subject, candidate, &name)
+                .await?
         };
         self.people.0.insert(key, (user_id, name.into_owned()));
         Ok(Viewer {

@@ -201,9 +201,10 @@ impl Service {
             Mode::Linear => CursorList::Linear(discussion.id),
             Mode::Threaded => CursorList::Threaded(discussion.id),
         };
-        let made_in = match choice.reason {
-            ModeReason::Translated => list_of(Mode::Threaded),
-            _ => list_of(choice.mode),
+        let made_in = if choice.reason == ModeReason::Translated {
+            list_of(Mode::Threaded)
+        } else {
+            list_of(choice.mode)
         };
         let page = self.page_request(&ask.page, made_in, ask.order)?;
         let lane = match choice.mode {

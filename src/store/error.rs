@@ -51,7 +51,7 @@ impl StoreError {
     }
 
     /// A stored row that does not parse.
-    pub fn corrupt(table: &'static str, key: impl ToString, column: &'static str) -> Self {
+    pub fn corrupt(table: &'static str, key: impl fmt::Display, column: &'static str) -> Self {
         let kind = StoreErrorKind::Corrupt {
             table,
             key: key.to_string(),

@@ -7,6 +7,7 @@ pub mod comments;
 pub mod driver;
 mod error;
 pub mod flags;
+pub mod open;
 pub mod users;
 pub mod workers;
 

@@ -1,1 +1,3 @@
-//! (being written)
+//! What runs behind requests. Every worker may run on several instances, and repeats safely.
+
+pub mod index_builder;

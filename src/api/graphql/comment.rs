@@ -64,6 +64,10 @@ impl CommentNode {
 
 /// What the viewer may do with a comment.
 #[derive(Clone, Copy, Debug, SimpleObject)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own in the schema"
+)]
 pub(super) struct CommentAbilities {
     /// Write a reply to it.
     pub(super) reply: bool,
@@ -190,9 +194,10 @@ impl CommentNode {
 
     /// The whole branch below a comment that heads one, by date, however deep its replies nest.
     /// Null below that, and while threads cannot be read here.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn replies(
         &self,
-        #[graphql(default)] order: ReplyOrder,
+        #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -205,7 +210,7 @@ impl CommentNode {
             before,
         };
         self.replies_for(&ListArgs {
-            order: order.into(),
+            order: order.unwrap_or_default().into(),
             page,
         })
     }

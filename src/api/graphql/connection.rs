@@ -56,9 +56,10 @@ impl CommentEdge {
     }
 
     /// The branch below the comment. Null in a linear page, which lists replies itself.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn replies(
         &self,
-        #[graphql(default)] order: ReplyOrder,
+        #[graphql(default_with = "Some(ReplyOrder::Oldest)")] order: Option<ReplyOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -74,7 +75,7 @@ impl CommentEdge {
             before,
         };
         self.node.replies_for(&ListArgs {
-            order: order.into(),
+            order: order.unwrap_or_default().into(),
             page,
         })
     }

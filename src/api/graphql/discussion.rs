@@ -99,8 +99,8 @@ impl DiscussionNode {
     async fn comments(
         &self,
         ctx: &Context<'_>,
-        #[graphql(default)] mode: CommentsMode,
-        #[graphql(default)] order: CommentOrder,
+        #[graphql(default_with = "Some(CommentsMode::Auto)")] mode: Option<CommentsMode>,
+        #[graphql(default_with = "Some(CommentOrder::Oldest)")] order: Option<CommentOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -112,7 +112,15 @@ impl DiscussionNode {
             last: last.map(i64::from),
             before,
         };
-        Some(self.load_comments(ctx, mode, order, page).await)
+        Some(
+            self.load_comments(
+                ctx,
+                mode.unwrap_or_default(),
+                order.unwrap_or_default(),
+                page,
+            )
+            .await,
+        )
     }
 
     /// The way to one comment: what is above and around it. Null when the comment is not in this
@@ -121,9 +129,11 @@ impl DiscussionNode {
         &self,
         ctx: &Context<'_>,
         comment: ID,
-        #[graphql(default = 2)] siblings: i32,
+        #[graphql(default_with = "Some(2)")] siblings: Option<i32>,
     ) -> Option<Result<ContextNode>> {
-        self.load_context(ctx, &comment, siblings).await.transpose()
+        self.load_context(ctx, &comment, siblings.unwrap_or(2))
+            .await
+            .transpose()
     }
 
     /// One of its comments. Null when it is not in this discussion or the viewer may not see it.
@@ -164,7 +174,8 @@ impl DiscussionNode {
         let loader = loader_of(ctx)?;
         let (place, id) = decode_comment(comment).map_err(|error| bad_input("comment", error))?;
         let siblings = u32::try_from(siblings)
-            .map_err(|_| bad_input("siblings", format!("{siblings} is less than 0")))?;
+            .ok()
+            .ok_or_else(|| bad_input("siblings", format!("{siblings} is less than 0")))?;
         if place != self.0.id {
             return Ok(None);
         }

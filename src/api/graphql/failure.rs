@@ -2,11 +2,14 @@
 //!
 //! A fault's cause is logged here, once, and never sent.
 
+use std::fmt::Display;
+
 use async_graphql::{Error, ErrorExtensions as _};
 
 use crate::service::ServiceError;
 
 /// The client's error for a failed rule.
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(super) fn failure(error: ServiceError) -> Error {
     let code = error.code();
     if let ServiceError::Store(cause) = &error {
@@ -30,7 +33,7 @@ pub(super) fn failure(error: ServiceError) -> Error {
 }
 
 /// A wrong argument, by name.
-pub(super) fn bad_input(field: &'static str, message: impl ToString) -> Error {
+pub(super) fn bad_input(field: &'static str, message: impl Display) -> Error {
     failure(ServiceError::bad_input(field, message))
 }
 

@@ -231,26 +231,16 @@ impl Loader {
                 let want = Want::join(fields.iter().copied());
                 let sums = sums.get(&discussion.id);
                 let loaded = self.replies_in(&discussion, &rows, args, &want, sums).await;
-                match loaded {
-                    Ok(mut lists) => {
-                        for row in &rows {
-                            let list = Ok(lists.remove(&row.view.id));
-                            found
-                                .entry(row.view.id)
-                                .or_default()
-                                .push((args.clone(), list));
-                        }
-                    }
-                    Err(error) => {
-                        let error = failure(error);
-                        for row in &rows {
-                            let list = Err(error.clone());
-                            found
-                                .entry(row.view.id)
-                                .or_default()
-                                .push((args.clone(), list));
-                        }
-                    }
+                let mut loaded = loaded.map_err(failure);
+                for row in &rows {
+                    let list = match &mut loaded {
+                        Ok(lists) => Ok(lists.remove(&row.view.id)),
+                        Err(error) => Err(error.clone()),
+                    };
+                    found
+                        .entry(row.view.id)
+                        .or_default()
+                        .push((args.clone(), list));
                 }
             }
         }

@@ -86,8 +86,7 @@ macro_rules! payload {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Union)]
-        #[expect(clippy::large_enum_variant, reason = "made once a request")]
-        enum $name {
+                enum $name {
             /// It was done.
             Written(CommentWritten),
             /// It was not done, and why.
@@ -123,7 +122,9 @@ payload! {
 }
 
 fn revision(field: &'static str, revision: i32) -> Result<u32> {
-    u32::try_from(revision).map_err(|_| bad_input(field, format!("{revision} is less than 0")))
+    u32::try_from(revision)
+        .ok()
+        .ok_or_else(|| bad_input(field, format!("{revision} is less than 0")))
 }
 
 fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {

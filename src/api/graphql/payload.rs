@@ -87,7 +87,7 @@ pub(super) async fn outcome(
                     read_after,
                     replayed,
                 }),
-                None => Err(refused(Refusal::CommentNotFound, None)),
+                None => Err(refused(&Refusal::CommentNotFound, None)),
             }
         }
         WriteOutcome::Refused(refusal, current) => {
@@ -100,14 +100,14 @@ pub(super) async fn outcome(
                     .ok()
                     .and_then(|mut nodes| nodes.pop()),
             };
-            Err(refused(refusal, current))
+            Err(refused(&refusal, current))
         }
     }
 }
 
-fn refused(refusal: Refusal, comment: Option<CommentNode>) -> CommentRefused {
-    let (reason, message) = describe(&refusal);
-    let (limit, actual) = match &refusal {
+fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
+    let (reason, message) = describe(refusal);
+    let (limit, actual) = match refusal {
         Refusal::Text(_, error) => limit_and_actual(error),
         Refusal::DiscussionFull { limit } | Refusal::TooDeep { limit } => (Some(int(*limit)), None),
         Refusal::DiscussionNotFound
@@ -120,9 +120,10 @@ fn refused(refusal: Refusal, comment: Option<CommentNode>) -> CommentRefused {
         | Refusal::Stale
         | Refusal::AlreadyDeleted => (None, None),
     };
-    let code = match &refusal {
-        Refusal::Text(field, error) => error.code_for(*field).to_string(),
-        _ => async_graphql::resolver_utils::enum_value(reason).to_string(),
+    let code = if let Refusal::Text(field, error) = refusal {
+        error.code_for(*field).to_owned()
+    } else {
+        async_graphql::resolver_utils::enum_value(reason).to_string()
     };
     CommentRefused {
         reason,

@@ -20,14 +20,15 @@ pub(super) struct DateTime(pub(super) i64);
 )]
 impl ScalarType for DateTime {
     fn parse(value: Value) -> InputValueResult<Self> {
-        match &value {
-            Value::String(text) => {
-                let instant: Timestamp = text.parse().map_err(|_| {
-                    InputValueError::custom("not an RFC 3339 instant such as 2026-11-30T16:42:52Z")
-                })?;
-                Ok(Self(instant.as_millisecond()))
-            }
-            _ => Err(InputValueError::expected_type(value)),
+        let Value::String(text) = &value else {
+            return Err(InputValueError::expected_type(value));
+        };
+        let instant: Result<Timestamp, _> = text.parse();
+        match instant {
+            Ok(instant) => Ok(Self(instant.as_millisecond())),
+            Err(error) => Err(InputValueError::custom(format!(
+                "not an RFC 3339 instant such as 2026-11-30T16:42:52Z: {error}"
+            ))),
         }
     }
 
@@ -45,9 +46,10 @@ pub(super) struct Url(pub(super) String);
 #[Scalar(name = "URL")]
 impl ScalarType for Url {
     fn parse(value: Value) -> InputValueResult<Self> {
-        match value {
-            Value::String(text) => Ok(Self(text)),
-            value => Err(InputValueError::expected_type(value)),
+        if let Value::String(text) = value {
+            Ok(Self(text))
+        } else {
+            Err(InputValueError::expected_type(value))
         }
     }
 

@@ -38,10 +38,11 @@ impl UserNode {
 
     /// What they wrote, as far as the viewer may see it, across discussions. Newest first unless
     /// asked otherwise.
+    #[expect(clippy::too_many_arguments, reason = "they are the field's arguments")]
     async fn comments(
         &self,
         ctx: &Context<'_>,
-        #[graphql(default_with = "CommentOrder::Newest")] order: CommentOrder,
+        #[graphql(default_with = "Some(CommentOrder::Newest)")] order: Option<CommentOrder>,
         first: Option<i32>,
         after: Option<String>,
         last: Option<i32>,
@@ -51,7 +52,7 @@ impl UserNode {
             Ok(loader) => loader,
             Err(error) => return Some(Err(error)),
         };
-        let order: Order = order.into();
+        let order: Order = order.unwrap_or(CommentOrder::Newest).into();
         let args = PageArgs {
             first: first.map(i64::from),
             after,

@@ -28,6 +28,8 @@ use futures_util::future::BoxFuture;
 use crate::domain::viewer::ClientInfo;
 use auth::Identity;
 
+/// The routes as one service, for who serves or calls them without naming the HTTP library.
+pub use axum::Router;
 pub use error::{Code, RequestError};
 pub use front::PreparedRequest;
 pub use probes::{Check, CheckState, Readiness};

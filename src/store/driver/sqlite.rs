@@ -271,7 +271,7 @@ impl SqliteGroup {
         }
         receiver
             .await
-            .map_err(|_| StoreError::new(op, StoreErrorKind::Timeout, "the writer stopped"))?
+            .map_err(|gone| StoreError::new(op, StoreErrorKind::Timeout, gone))?
     }
 }
 
@@ -422,13 +422,14 @@ impl<T> DuringOp<T> for Result<T, sqlx::Error> {
 
 /// The port's error for a driver's error.
 pub fn failed(op: &'static str, error: sqlx::Error) -> StoreError {
-    let kind = match &error {
-        sqlx::Error::ColumnDecode { index, .. } => StoreErrorKind::Corrupt {
+    let kind = if let sqlx::Error::ColumnDecode { index, .. } = &error {
+        StoreErrorKind::Corrupt {
             table: op,
             key: "?".to_owned(),
             column: index.clone(),
-        },
-        _ => StoreErrorKind::Unavailable,
+        }
+    } else {
+        StoreErrorKind::Unavailable
     };
     StoreError::new(op, kind, error)
 }

@@ -17,7 +17,8 @@ use serde_json::{Value as Json, json};
 use super::tokens::{RSA_MODULUS, RSA_TOKEN, SECRET, Signer, claims, seconds, shared};
 use super::{Answer, CheckState, HttpSettings, TestEdge, post};
 use crate::api::http::auth::Authenticator;
-use crate::api::http::settings::{AuthSettings, Secret};
+use crate::api::http::settings::AuthSettings;
+use crate::config::Secret;
 use crate::domain::clock::Clock;
 use crate::tasks::Tasks;
 

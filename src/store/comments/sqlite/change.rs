@@ -303,7 +303,9 @@ impl CommentModeration for SqliteComments {
                 let revision: i64 = row.try_get(0).during(OP)?;
                 let format: i64 = row.try_get(2).during(OP)?;
                 Ok(Revision {
-                    revision: u32::try_from(revision).map_err(|_| corrupt("revision"))?,
+                    revision: u32::try_from(revision)
+                        .ok()
+                        .ok_or_else(|| corrupt("revision"))?,
                     body: row.try_get(1).during(OP)?,
                     format: BodyFormat::from_code(format).ok_or_else(|| corrupt("format"))?,
                 })

@@ -65,7 +65,9 @@ pub(super) fn unpack(packed: &[u8], key: i64) -> Result<Vec<CommentId>, StoreErr
 
 fn small(row: &SqliteRow, at: usize, column: &'static str, key: i64) -> Result<u32, StoreError> {
     let value: i64 = row.try_get(at).during(column)?;
-    u32::try_from(value).map_err(|_| StoreError::corrupt("comments", key, column))
+    u32::try_from(value)
+        .ok()
+        .ok_or_else(|| StoreError::corrupt("comments", key, column))
 }
 
 /// Reads a row of [`comment_columns`] followed by `parent_id, ancestors`, starting at `first`.
@@ -145,10 +147,14 @@ pub(super) fn discussion(row: &SqliteRow) -> Result<Arc<Discussion>, StoreError>
         if number == 0 {
             return Ok(None);
         }
-        let number = u32::try_from(number).map_err(|_| corrupt("layout"))?;
+        let number = u32::try_from(number)
+            .ok()
+            .ok_or_else(|| corrupt("layout"))?;
         Ok(Some(Layout {
             number,
-            depth_limit: u16::try_from(depth_limit).map_err(|_| corrupt("depth_limit"))?,
+            depth_limit: u16::try_from(depth_limit)
+                .ok()
+                .ok_or_else(|| corrupt("depth_limit"))?,
             complete: index_complete(number, built_from, unindexed_id, MARGIN_MS),
         }))
     };

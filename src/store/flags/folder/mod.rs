@@ -98,7 +98,7 @@ impl FolderFlags {
         // Watching starts before reading, so that a change between the two is not missed.
         let watch = watch::Watch::start(&options);
         store.first_reading()?;
-        tasks.spawn(watch.follow(store.clone(), options, tasks.stopping()));
+        tasks.spawn(watch.follow(store.clone(), options, tasks.clone()));
         Ok(store)
     }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
-use tokio_util::sync::CancellationToken;
 
 use super::{FolderFlags, FolderOptions};
+use crate::tasks::Tasks;
 
 /// How many times a change may put off a reading, so that steady writing cannot hold it up for ever.
 const DEBOUNCE_ROUNDS_MAX: u32 = 10;
@@ -38,26 +38,23 @@ impl Watch {
     }
 
     /// Reads after each change and each `rescan` until told to stop.
-    pub(super) async fn follow(
-        self,
-        store: FolderFlags,
-        options: FolderOptions,
-        stop: CancellationToken,
-    ) {
+    pub(super) async fn follow(self, store: FolderFlags, options: FolderOptions, tasks: Tasks) {
         // `None` is the stop; the loop itself has no end.
-        stop.run_until_cancelled(self.read_changes(&store, &options))
+        tasks
+            .stopping()
+            .run_until_cancelled(self.read_changes(&store, &options, &tasks))
             .await;
     }
 
-    async fn read_changes(&self, store: &FolderFlags, options: &FolderOptions) {
+    async fn read_changes(&self, store: &FolderFlags, options: &FolderOptions, tasks: &Tasks) {
         loop {
             tokio::select! {
                 () = self.changed.notified() => self.quiet(options).await,
                 () = sleep(options.rescan) => {}
             }
-            if read(store).await {
+            if read(store, tasks).await {
                 sleep(options.debounce).await;
-                read(store).await;
+                read(store, tasks).await;
             }
         }
     }
@@ -76,9 +73,10 @@ impl Watch {
 }
 
 /// Reads once, away from the async threads. Returns whether a second reading is due.
-async fn read(store: &FolderFlags) -> bool {
+async fn read(store: &FolderFlags, tasks: &Tasks) -> bool {
     let store = store.clone();
-    tokio::task::spawn_blocking(move || store.rescan())
+    tasks
+        .spawn_blocking(move || store.rescan())
         .await
         .unwrap_or_else(|error| {
             tracing::error!("reading flags failed: {error}");

@@ -1,0 +1,177 @@
+//! `threadline import`: other systems' exports into the stores.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Failure, output};
+use crate::import::{Format, ImportOptions, Importer, Report, input};
+use crate::tasks::Tasks;
+
+const AFTER_HELP: &str = "\
+The file is read to its end before anything is written: a broken file imports nothing and the place
+is named. It may be plain, gzip or zstd; `-` is standard input. Rows are known by their source name
+and id, so importing the same file again imports nothing, and an interrupted import is run again.
+
+Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
+some rows were rejected or texts lost (see the report); 130 interrupted.
+
+Examples:
+  threadline import disqus export.xml.gz --dry-run --report report.json
+  threadline import jsonl - --source forum < comments.jsonl";
+
+/// Import comments from another system
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ImportCommand {
+    #[command(subcommand)]
+    format: ImportFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum ImportFormat {
+    /// A Disqus export: XML with <thread> and <post>
+    #[command(after_help = AFTER_HELP)]
+    Disqus(FileArgs),
+    /// Our own format: one JSON object a line, discussions and comments in any order
+    #[command(after_help = AFTER_HELP)]
+    Jsonl(FileArgs),
+}
+
+#[derive(Args, Debug)]
+struct FileArgs {
+    /// The export; `-` reads standard input
+    file: PathBuf,
+    /// The name the rows are known under; another name imports them again
+    #[arg(long, value_name = "NAME", value_parser = source_name)]
+    source: Option<String>,
+    /// Read, decide and report, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the report as JSON, with the first 10,000 odd rows
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+impl ImportCommand {
+    /// Imports. `options.source` and `options.dry_run` are set from the arguments. The id generator
+    /// of `importer` must keep its lease until this returns.
+    pub(crate) async fn run(
+        &self,
+        importer: &Importer,
+        mut options: ImportOptions,
+        tasks: &Tasks,
+    ) -> Result<ExitCode, Failure> {
+        let (args, format) = match &self.format {
+            ImportFormat::Disqus(args) => (args, Format::Disqus),
+            ImportFormat::Jsonl(args) => (args, Format::Jsonl),
+        };
+        let source = args.source.as_deref().unwrap_or(format.source());
+        source.clone_into(&mut options.source);
+        options.dry_run = args.dry_run;
+        let bar = progress_bar();
+        let input = input::open(&args.file, &bar).map_err(|error| {
+            Failure::other(format!("cannot read {}: {error}", args.file.display()))
+        })?;
+        let report_file = args.report_file()?;
+        let stop = tasks.stopping().child_token();
+        let listening = stop.clone();
+        let listener = tasks.spawn(async move {
+            tokio::select! {
+                pressed = tokio::signal::ctrl_c() => if pressed.is_ok() { listening.cancel() },
+                () = listening.cancelled() => {}
+            }
+        });
+        let reader = format.reader(input);
+        let report = importer.run(reader, &options, &stop, &bar).await;
+        stop.cancel();
+        bar.finish_and_clear();
+        listener.await.map_err(Failure::other)?;
+        if let Some(file) = report_file {
+            write_report(file, &report)?;
+        }
+        output::print(&report.table())?;
+        Ok(ExitCode::from(report.exit_code()))
+    }
+}
+
+impl FileArgs {
+    /// Made before the import: a path that cannot be written should be known then, not after.
+    fn report_file(&self) -> Result<Option<File>, Failure> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        if let (Ok(report), Ok(export)) = (path.canonicalize(), self.file.canonicalize())
+            && report == export
+        {
+            return Err(Failure::other("the report would overwrite the export"));
+        }
+        File::create(path)
+            .map(Some)
+            .map_err(|error| Failure::other(format!("cannot write {}: {error}", path.display())))
+    }
+}
+
+fn write_report(mut file: File, report: &Report) -> Result<(), Failure> {
+    let json = serde_json::to_vec_pretty(report).map_err(Failure::other)?;
+    let written = file.write_all(&json).and_then(|()| file.write_all(b"\n"));
+    written.map_err(|error| Failure::other(format!("cannot write the report: {error}")))
+}
+
+/// Draws on standard error, and only when that is a terminal.
+fn progress_bar() -> ProgressBar {
+    let bar = ProgressBar::no_length();
+    let template = "{bar:30} {percent:>3} % {per_sec} {eta}";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn source_name(text: &str) -> Result<String, String> {
+    let allowed = |ch: char| ch.is_ascii_lowercase() || ch.is_ascii_digit() || "._-".contains(ch);
+    if (1..=64).contains(&text.len()) && text.chars().all(allowed) {
+        Ok(text.to_owned())
+    } else {
+        Err("use 1 to 64 of a–z, 0–9, `.`, `_` and `-`".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        import: ImportCommand,
+    }
+
+    #[test]
+    fn a_report_never_overwrites_the_export() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("export.xml");
+        std::fs::write(&file, "kept").unwrap();
+        let args = FileArgs {
+            report: Some(folder.path().join(".").join("export.xml")),
+            file: file.clone(),
+            source: None,
+            dry_run: false,
+        };
+        assert!(args.report_file().is_err());
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "kept");
+    }
+
+    #[test]
+    fn the_arguments_are_well_formed_and_a_source_name_is_checked() {
+        Alone::command().debug_assert();
+        assert!(Alone::try_parse_from(["x", "disqus", "-", "--source", "my-forum"]).is_ok());
+        assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! The whole gateway in process, asked as a client asks: real stores in a temporary folder, a
+//! manual clock, HTTP requests without a socket.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod bad_input;
+mod contexts;
+mod leaks;
+mod modes;
+mod pages;
+mod support;
+mod work;
+mod writes;

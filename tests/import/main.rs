@@ -1,0 +1,13 @@
+//! Imports into the embedded stores: real exports, the traps of case 27, broken input, repeats.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a case fails by panicking"
+)]
+
+mod broken;
+mod disqus;
+mod jsonl;
+mod random;
+mod world;

@@ -1,0 +1,125 @@
+//! Real exports, made safe, from outside the package: `THREADLINE_SHARED`, by default `../shared`.
+//!
+//! Where they are missing, every case is shown as ignored: a skipped case must not look passed.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a case fails by panicking; where the exports lie is a matter of the machine, no setting"
+)]
+
+#[path = "../import/world.rs"]
+#[expect(dead_code, reason = "the other cases of the importer use more of it")]
+mod world;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::ProgressBar;
+use libtest_mimic::{Arguments, Failed, Trial};
+use threadline::import::record::SourceItem;
+use threadline::import::{ExportReader, Format, Outcome, input};
+
+use self::world::World;
+
+fn main() -> ExitCode {
+    let shared = std::env::var("THREADLINE_SHARED").map_or_else(
+        |_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let disqus = shared.join("data/comments-disqus/disqus.xml");
+    let trials = vec![
+        case(
+            "disqus_adds_up_and_a_second_run_imports_nothing",
+            &disqus,
+            adds_up,
+        ),
+        case("disqus_ids_are_the_same_in_every_store", &disqus, same_ids),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn case<F: Future<Output = ()> + 'static>(name: &str, file: &Path, run: fn(PathBuf) -> F) -> Trial {
+    let is_missing = !file.exists();
+    let kind = if is_missing {
+        "NO REAL EXPORTS HERE"
+    } else {
+        ""
+    };
+    let file = file.to_owned();
+    let body = move || -> Result<(), Failed> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(run(file));
+        Ok(())
+    };
+    Trial::test(name, body)
+        .with_kind(kind)
+        .with_ignored_flag(is_missing)
+}
+
+fn reader(file: &Path) -> Box<dyn ExportReader> {
+    Format::Disqus.reader(input::open(file, &ProgressBar::hidden()).unwrap())
+}
+
+async fn adds_up(file: PathBuf) {
+    let world = World::empty("disqus").await;
+    let first = world.import(reader(&file)).await;
+    assert_eq!(first.outcome, Outcome::Complete);
+    assert_eq!((first.discussions.read, first.comments.read), (569, 2_693));
+    assert_eq!(first.discussions.imported, 569);
+    assert!(first.comments.imported > 2_600, "{}", first.table());
+
+    // What the report counts is what lies in the store, in the discussions the export names.
+    let (mut written, mut placed) = (0, HashMap::<String, i64>::new());
+    let mut export = reader(&file);
+    while let Some(item) = export.next_item().unwrap() {
+        match item {
+            SourceItem::Discussion(source) => {
+                let found = world.discussion(&source.source_id).await;
+                let total = found.counts.all.total;
+                let rows = world.comments(&found).await.len();
+                assert_eq!(i64::try_from(rows).unwrap(), total);
+                written += total;
+                placed.insert(source.source_id, total);
+            }
+            SourceItem::Comment(comment) => {
+                *placed.get_mut(&comment.discussion_source_id).unwrap() -= 1;
+            }
+            SourceItem::Rejected(row) => panic!("{row:?}"),
+        }
+    }
+    assert_eq!(u64::try_from(written).unwrap(), first.comments.imported);
+    assert!(
+        placed.values().all(|left| *left <= 0),
+        "nothing is merged or moved"
+    );
+
+    let second = world.import(reader(&file)).await;
+    assert_eq!(
+        (second.discussions.imported, second.comments.imported),
+        (0, 0)
+    );
+    assert_eq!(second.discussions.already_there, 569);
+    assert_eq!(second.comments.already_there, first.comments.imported);
+    assert_eq!(second.comments.skipped, first.comments.skipped);
+    assert_eq!(second.exit_code(), first.exit_code());
+    world.close().await;
+}
+
+async fn same_ids(file: PathBuf) {
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let world = World::empty("disqus").await;
+        world.import(reader(&file)).await;
+        let found = world.discussion("1000041783").await;
+        let rows = world.comments(&found).await;
+        assert!(!rows.is_empty());
+        ids.push((found.id, rows.iter().map(|row| row.id).collect::<Vec<_>>()));
+        world.close().await;
+    }
+    assert_eq!(ids.first(), ids.last());
+}
