@@ -41,12 +41,12 @@ enum Command {
 pub(crate) struct ConfigFile {
     /// A TOML file that lies over the default settings; the `THREADLINE_…` environment lies over both
     #[arg(long = "config", value_name = "FILE", env = "THREADLINE_CONFIG")]
-    file: Option<PathBuf>,
+    config_file: Option<PathBuf>,
 }
 
 impl ConfigFile {
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
-        Ok(Config::load(self.file.as_deref())?)
+        Ok(Config::load(self.config_file.as_deref())?)
     }
 }
 
