@@ -13,6 +13,11 @@
 #[expect(dead_code, reason = "the other cases of the importer use more of it")]
 mod world;
 
+#[path = "../graphql/support.rs"]
+#[expect(dead_code, reason = "the tests of the schema use more of it")]
+mod support;
+mod whole;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +42,11 @@ fn main() -> ExitCode {
             adds_up,
         ),
         case("disqus_ids_are_the_same_in_every_store", &disqus, same_ids),
+        case(
+            "disqus_read_whole_is_the_same_in_both_modes",
+            &disqus,
+            whole::both_modes_agree,
+        ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

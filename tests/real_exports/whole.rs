@@ -1,0 +1,137 @@
+//! Every discussion of an export, read whole in both modes as a client reads it.
+
+use std::path::PathBuf;
+
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use threadline::import::{ImportOptions, Importer, Outcome};
+use tokio_util::sync::CancellationToken;
+
+use crate::reader;
+use crate::support::{TestApp, Who};
+
+const LINEAR: &str = "query($u: URL!, $after: String) { discussion(url: $u) { counts { total visible } \
+    comments(mode: LINEAR, first: 100, after: $after) { mode pageInfo { hasNextPage endCursor } \
+    edges { node { id state } } } } }";
+const THREADED: &str = "query($u: URL!, $after: String) { discussion(url: $u) { \
+    comments(mode: THREADED, first: 100, after: $after) { mode pageInfo { hasNextPage endCursor } \
+    edges { node { id } replies(first: 100) { pageInfo { hasNextPage endCursor } edges { node { id } } } } } } }";
+const MORE_REPLIES: &str = "query($c: ID!, $after: String) { comment(id: $c) { \
+    replies(first: 100, after: $after) { pageInfo { hasNextPage endCursor } edges { node { id } } } } }";
+
+/// Imports the export and compares the whole linear with the whole threaded read.
+pub(crate) async fn both_modes_agree(file: PathBuf) {
+    let app = TestApp::new().await;
+    let ports = app.app.service().ports();
+    let importer = Importer {
+        comments: std::sync::Arc::clone(&ports.comments),
+        users: std::sync::Arc::clone(&ports.users),
+        ids: std::sync::Arc::clone(&ports.ids),
+        clock: app.clock.clone(),
+    };
+    let options = ImportOptions {
+        source: "disqus".to_owned(),
+        dry_run: false,
+        limits: threadline::domain::text::TextLimits::default(),
+        comments_max: 1_000_000,
+        depth_limit: 1,
+        kept_parameters: Vec::new(),
+    };
+    let bar = ProgressBar::hidden();
+    let report = importer
+        .run(reader(&file), &options, &CancellationToken::new(), &bar)
+        .await;
+    assert_eq!(report.outcome, Outcome::Complete);
+
+    let mut export = reader(&file);
+    let (mut discussions, mut listed, mut keyless) = (0, 0, 0);
+    while let Some(item) = export.next_item().unwrap() {
+        let threadline::import::record::SourceItem::Discussion(source) = item else {
+            continue;
+        };
+        let Some(url) = source.url else {
+            keyless += 1;
+            continue;
+        };
+        let linear = whole_linear(&app, &url).await;
+        let threaded = whole_threaded(&app, &url).await;
+        assert_eq!(sorted(linear.clone()), sorted(threaded), "{url}");
+        discussions += 1;
+        listed += linear.len();
+    }
+    println!(
+        "{discussions} discussions, {listed} comments listed in both modes, {keyless} without address"
+    );
+    assert_eq!(discussions + keyless, 569);
+    assert!(listed > 2_600);
+}
+
+fn sorted(mut ids: Vec<String>) -> Vec<String> {
+    ids.sort();
+    let before = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), before, "a comment is listed twice");
+    ids
+}
+
+fn ids(list: &Value) -> impl Iterator<Item = String> + '_ {
+    list["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| edge["node"]["id"].as_str().unwrap().to_owned())
+}
+
+fn next(list: &Value) -> Option<Value> {
+    (list["pageInfo"]["hasNextPage"] == true).then(|| list["pageInfo"]["endCursor"].clone())
+}
+
+async fn whole_linear(app: &TestApp, url: &str) -> Vec<String> {
+    let (mut all, mut after) = (Vec::new(), Some(json!(null)));
+    while let Some(cursor) = after {
+        let data = app
+            .ask(
+                &Who::anonymous(),
+                LINEAR,
+                json!({"u": url, "after": cursor}),
+            )
+            .await;
+        let list = &data["discussion"]["comments"];
+        assert_eq!(list["mode"], "LINEAR");
+        all.extend(ids(list));
+        after = next(list);
+    }
+    all
+}
+
+async fn whole_threaded(app: &TestApp, url: &str) -> Vec<String> {
+    let (mut all, mut after) = (Vec::new(), Some(json!(null)));
+    while let Some(cursor) = after {
+        let data = app
+            .ask(
+                &Who::anonymous(),
+                THREADED,
+                json!({"u": url, "after": cursor}),
+            )
+            .await;
+        let list = &data["discussion"]["comments"];
+        assert_eq!(
+            list["mode"], "THREADED",
+            "small discussions are indexed within their first read"
+        );
+        for edge in list["edges"].as_array().unwrap() {
+            let root = edge["node"]["id"].as_str().unwrap().to_owned();
+            all.extend(ids(&edge["replies"]));
+            let mut more = next(&edge["replies"]);
+            while let Some(cursor) = more {
+                let variables = json!({"c": root, "after": cursor});
+                let data = app.ask(&Who::anonymous(), MORE_REPLIES, variables).await;
+                all.extend(ids(&data["comment"]["replies"]));
+                more = next(&data["comment"]["replies"]);
+            }
+            all.push(root);
+        }
+        after = next(list);
+    }
+    all
+}
