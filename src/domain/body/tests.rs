@@ -1,3 +1,5 @@
+//! Tests of this module: each rule by example, then by properties over arbitrary text.
+
 use proptest::prelude::*;
 
 use super::BodyFormat::{Html, Markdown, Plain};
