@@ -40,7 +40,7 @@ enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConfigFile {
     /// A TOML file that lies over the default settings; the `THREADLINE_…` environment lies over both
-    #[arg(long = "config", value_name = "FILE", env = "THREADLINE_CONFIG")]
+    #[arg(id = "config", long, value_name = "FILE", env = "THREADLINE_CONFIG")]
     file: Option<PathBuf>,
 }
 

@@ -74,7 +74,7 @@ pub enum OpenError {
         /// Its value.
         url: StoreUrl,
         /// The engine's reason.
-        cause: StoreError,
+        cause: Box<StoreError>,
     },
     /// The folder of flags, or the file of their states, cannot be served.
     #[error("stores.flags = \"{url}\": {cause}")]
@@ -139,7 +139,7 @@ impl Opening<'_> {
             .map_err(|cause| OpenError::Engine {
                 port,
                 url: url.clone(),
-                cause,
+                cause: Box::new(cause),
             })
     }
 
