@@ -40,13 +40,13 @@ enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ConfigFile {
     /// A TOML file that lies over the default settings; the `THREADLINE_…` environment lies over both
-    #[arg(id = "config", long, value_name = "FILE", env = "THREADLINE_CONFIG")]
-    file: Option<PathBuf>,
+    #[arg(long = "config", value_name = "FILE", env = "THREADLINE_CONFIG")]
+    config_file: Option<PathBuf>,
 }
 
 impl ConfigFile {
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
-        Ok(Config::load(self.file.as_deref())?)
+        Ok(Config::load(self.config_file.as_deref())?)
     }
 }
 

@@ -112,8 +112,8 @@ fn op() -> impl Strategy<Value = Op> {
             stale,
         });
     let imported = (
-        0_u8..40,
-        prop::option::weighted(0.7, 0_u8..40),
+        0_u8..24,
+        prop::option::weighted(0.7, 0_u8..24),
         0_i64..20,
         state(),
     );
@@ -123,7 +123,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => edit,
         1 => Just(Op::RepeatEdit),
         12 => act,
-        2 => prop::collection::vec(imported, 1..8).prop_map(Op::Import),
+        4 => prop::collection::vec(imported, 1..12).prop_map(Op::Import),
         2 => Just(Op::Build),
         2 => Just(Op::BuildOther),
         1 => (1_u16..=3).prop_map(Op::AddLayout),

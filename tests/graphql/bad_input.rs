@@ -163,7 +163,7 @@ async fn case_26_invisible_and_over_long_texts_are_refused_with_limit_and_size()
         (wide.as_str(), "BODY_TOO_LONG", Some(10_000), Some(10_001)),
         (
             marks.as_str(),
-            "BODY_TOO_MANY_COMBINING_MARKS",
+            "BODY_TOO_MANY_MARKS",
             Some(8),
             Some(2_000),
         ),

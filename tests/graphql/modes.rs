@@ -147,7 +147,7 @@ async fn a_scroll_survives_a_ramp_down_in_its_own_mode() {
     )
     .await;
     assert_eq!(
-        (choice(&next), next.texts),
+        (choice(&next), next.texts.clone()),
         (
             ("LINEAR", "CURSOR"),
             vec!["r1".to_owned(), "r1.0".to_owned()]
@@ -195,7 +195,7 @@ async fn a_scroll_survives_a_kill_from_either_end() {
     )
     .await;
     assert_eq!(
-        (choice(&on), on.texts),
+        (choice(&on), on.texts.clone()),
         (
             ("LINEAR", "TRANSLATED"),
             vec!["r3.0".to_owned(), "r3".to_owned(), "r2.0".to_owned()]

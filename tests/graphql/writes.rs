@@ -127,10 +127,11 @@ async fn case_21_of_fifty_edits_racing_a_delete_every_one_ends_deleted() {
     for at in 0..50 {
         ids.push(app.post(&who, "p", None, &format!("c{at}")).await);
     }
+    let moderator = Who::moderator(9);
     for id in &ids {
         let (edited, deleted) = tokio::join!(
             app.edit(&who, id, 1, "edited"),
-            app.delete(&Who::moderator(9), id, None)
+            app.delete(&moderator, id, None)
         );
         assert_eq!(deleted["__typename"], "CommentWritten");
         assert!(edited["comment"].is_object() || edited["reason"] == "ALREADY_DELETED");
@@ -224,9 +225,10 @@ async fn case_14_a_waiting_comment_is_its_authors_and_the_moderators_until_it_is
     };
     assert_eq!(seen(Who::user(2)).await, json!(null));
     assert_eq!(seen(Who::user(1)).await["state"], "PENDING");
+    let other = Who::moderator(10);
     let (first, second) = tokio::join!(
         app.moderate(&moderator, "approveComment", id),
-        app.moderate(&Who::moderator(10), "approveComment", id)
+        app.moderate(&other, "approveComment", id)
     );
     assert_eq!(
         (&first["comment"]["state"], &second["comment"]["state"]),

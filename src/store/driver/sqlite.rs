@@ -165,6 +165,10 @@ impl SqliteGroup {
             .await
             .map_err(|e| failed("sqlite.open", e))?;
         migrate(&mut writer, migrations).await?;
+        // Before anything is read or cached: what another process writes from now on is noticed.
+        let version = data_version(&mut writer)
+            .await
+            .map_err(|e| failed("sqlite.open", e))?;
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS_MAX)
             .acquire_timeout(Duration::from_secs(5))
@@ -178,7 +182,7 @@ impl SqliteGroup {
             connection: writer,
             queue,
             shared: Arc::clone(&shared),
-            version: 0,
+            version,
         };
         tasks.spawn(run.run(tasks.stopping()));
         Ok(Self {
@@ -312,12 +316,9 @@ impl Writer {
 
     /// Notices writes of other processes: their changes must empty this process's caches.
     async fn watch(&mut self) {
-        match sqlx::query_scalar::<_, i64>("PRAGMA data_version")
-            .fetch_one(&mut self.connection)
-            .await
-        {
+        match data_version(&mut self.connection).await {
             Ok(version) => {
-                if self.version != 0 && version != self.version {
+                if version != self.version {
                     self.shared.foreign_writes.fetch_add(1, Ordering::AcqRel);
                 }
                 self.version = version;
@@ -373,6 +374,13 @@ impl Writer {
             reply(ended.clone());
         }
     }
+}
+
+/// Changes whenever another connection wrote to the file.
+async fn data_version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar("PRAGMA data_version")
+        .fetch_one(connection)
+        .await
 }
 
 async fn migrate(

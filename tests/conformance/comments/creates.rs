@@ -1,6 +1,7 @@
 //! Creating: C1, C2, C4, C12 for creates.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use threadline::domain::body::BodyFormat;
 use threadline::domain::comment::{Comment, CommentState, DEPTH_MAX, StateAct};
@@ -17,6 +18,7 @@ pub(super) const CASES: Cases = cases![
     c1_an_acknowledged_create_is_readable_everywhere,
     c1_every_field_comes_back_as_it_was_written,
     c1_another_instance_reads_it_after_catching_up,
+    c1_another_instance_sees_it_soon_without_catching_up,
     c1_an_older_event_written_later_is_caught_up_with_too,
     c1_creates_at_once_from_two_instances_are_all_there,
     c1_reading_many_ids_gives_those_that_exist_in_their_own_discussion,
@@ -123,6 +125,26 @@ async fn c1_another_instance_reads_it_after_catching_up(env: Comments) {
     let rows = other.linear(discussion).await;
     assert_eq!(rows[0].state, CommentState::Hidden);
     assert!(other.discussion(discussion).await.has_hidden);
+}
+
+async fn c1_another_instance_sees_it_soon_without_catching_up(env: Comments) {
+    let other = env.another_instance(2).await;
+    let discussion = env.open(1).await;
+    let root = env.post(discussion).await;
+    let read = async || ids(&other.slice(discussion, 1, Lane::Linear, all(10)).await);
+    // "Soon" is about a second; the deadline is only there for a read that never gets newer.
+    let seen = async |want: &[CommentId]| {
+        while read().await != want {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let deadline = Duration::from_secs(30);
+    tokio::time::timeout(deadline, seen(&[root.id]))
+        .await
+        .unwrap();
+    let reply = env.reply(&root).await;
+    let want = [root.id, reply.id];
+    tokio::time::timeout(deadline, seen(&want)).await.unwrap();
 }
 
 async fn c1_an_older_event_written_later_is_caught_up_with_too(env: Comments) {

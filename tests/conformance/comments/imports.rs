@@ -22,6 +22,7 @@ pub(super) const CASES: Cases = cases![
     i1_a_second_import_does_not_undo_what_happened_since,
     i1_imports_at_once_write_each_comment_once,
     i1_imported_states_are_counted_as_what_they_are,
+    i1_a_row_below_a_hidden_one_wakes_no_tombstone_above_it,
     i1_a_row_below_the_deepest_level_hangs_one_level_higher,
     i1_people_reply_to_what_was_imported,
     i2_ids_follow_from_source_id_time_and_parent,
@@ -238,6 +239,40 @@ async fn i1_imported_states_are_counted_as_what_they_are(env: Comments) {
     env.import(discussion, more).await;
     assert!(live(5).await);
     assert_eq!(env.sums(discussion).await, (12, 5, 3, 6));
+    env.audit(discussion).await;
+}
+
+async fn i1_a_row_below_a_hidden_one_wakes_no_tombstone_above_it(env: Comments) {
+    let discussion = env.open(1).await;
+    // a > b > c > d > e, each batch below what is there already.
+    let chain = ["a", "b", "c", "d"];
+    let mut rows = Vec::new();
+    for (place, name) in chain.iter().enumerate() {
+        let parent = place.checked_sub(1).map(|above| chain[above]);
+        let row = source_comment(name, SOURCE_MS, parent);
+        let outcome = env.import(discussion, vec![row]).await[0];
+        rows.push(env.find(discussion, imported(outcome)).await.unwrap());
+    }
+    env.bury(&rows[0]).await;
+    env.bury(&rows[2]).await;
+    env.bury(&rows[3]).await;
+    env.hide(&rows[1]).await;
+    assert_eq!(env.sums(discussion).await, (4, 0, 0, 0));
+    let late = source_comment("e", SOURCE_MS, Some("d"));
+    env.import(discussion, vec![late]).await;
+    let mut live = Vec::new();
+    for row in &rows {
+        live.push(env.row(row).await.live_below);
+    }
+    assert_eq!(
+        live,
+        [false, false, true, true],
+        "the hidden one cuts it off"
+    );
+    assert_eq!(env.sums(discussion).await, (5, 1, 0, 0));
+    env.audit(discussion).await;
+    env.restore(&rows[1]).await;
+    assert_eq!(env.sums(discussion).await, (5, 2, 2, 5));
     env.audit(discussion).await;
 }
 

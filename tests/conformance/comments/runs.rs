@@ -5,9 +5,9 @@ use threadline::domain::counts::RUN_ROWS_MAX;
 use threadline::domain::ids::{CommentId, DiscussionId};
 use threadline::store::comments::{CreateOutcome, ImportComment, Lane};
 
-use super::kit::{SOURCE_MS, changed, expect_outcome, source_comment};
+use super::kit::{SOURCE_MS, changed, expect_outcome, imported, source_comment};
 use super::{Cases, Comments};
-use crate::audit::{Tallied, check_runs};
+use crate::audit::{Tallied, check_runs, head_of};
 use crate::builder::build;
 use crate::env::cases;
 
@@ -17,6 +17,7 @@ pub(super) const CASES: Cases = cases![
     c9_runs_cover_a_list_that_imports_fill_from_its_end,
     c9_a_first_hidden_row_in_a_batch_hides_what_is_cut_after_it,
     c9_runs_of_a_long_branch_are_built_and_go_on_growing,
+    c9_runs_of_long_branches_cover_them_in_both_layouts,
     c9_a_change_deep_inside_a_long_list_adjusts_its_run,
     c9_an_empty_list_has_no_runs,
 ];
@@ -171,6 +172,51 @@ async fn c9_runs_of_a_long_branch_are_built_and_go_on_growing(env: Comments) {
     check(&env, discussion, &lanes).await;
     grow(&env, discussion, Some(root.id), 600).await;
     check(&env, discussion, &lanes).await;
+}
+
+async fn c9_runs_of_long_branches_cover_them_in_both_layouts(env: Comments) {
+    for (first, second) in [(1, 2), (2, 1)] {
+        let discussion = env.open(first).await;
+        let layout = env.store.add_layout(discussion, second).await.unwrap();
+        let mut batch = vec![
+            source_comment("root", SOURCE_MS, None),
+            source_comment("a", SOURCE_MS, Some("root")),
+            source_comment("b", SOURCE_MS, Some("root")),
+            source_comment("last a", SOURCE_MS + 9_000, Some("a")),
+            source_comment("last b", SOURCE_MS + 9_000, Some("b")),
+        ];
+        // Below two replies in turns, and all over the place, so that runs grow in their middle.
+        batch.extend((0..4_600).map(|index| {
+            let parent = if index % 2 == 0 { "a" } else { "b" };
+            let ms = SOURCE_MS + 10 + index * 1_009 % 4_600;
+            source_comment(&index.to_string(), ms, Some(parent))
+        }));
+        let mut known = Vec::new();
+        for batch in batch.chunks(1_000) {
+            known.extend(env.import(discussion, batch.to_vec()).await);
+        }
+        let rows = env.linear(discussion).await;
+        let tallied = Tallied::of(&rows);
+        let heads: Vec<CommentId> = known[..3].iter().copied().map(imported).collect();
+        for (number, limit) in [(1, first), (layout.unwrap().number, second)] {
+            for head in &heads {
+                let branch: Vec<CommentId> = rows
+                    .iter()
+                    .filter(|row| head_of(row, limit) == Some(*head))
+                    .map(|row| row.id)
+                    .collect();
+                let lane = Lane::Branch(*head);
+                let runs = env.store.runs(discussion, number, lane).await.unwrap();
+                check_runs(
+                    &runs,
+                    &branch,
+                    &tallied,
+                    &format!("layout {number}, {lane:?}"),
+                );
+            }
+        }
+        assert!(!env.store.recount(discussion).await.unwrap());
+    }
 }
 
 async fn c9_a_change_deep_inside_a_long_list_adjusts_its_run(env: Comments) {
