@@ -1,3 +1,5 @@
+//! Bodies in each format, from source to what is shown.
+
 use proptest::prelude::*;
 
 use super::BodyFormat::{Html, Markdown, Plain};

@@ -1,3 +1,5 @@
+//! What people may write, by the outcome of each rule.
+
 use proptest::prelude::*;
 
 use super::*;

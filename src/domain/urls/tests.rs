@@ -1,3 +1,5 @@
+//! Addresses and entities: what is one and the same, and what is refused.
+
 use proptest::prelude::*;
 
 use super::*;
