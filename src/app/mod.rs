@@ -153,9 +153,10 @@ impl AppBuilder {
             tasks: phases.work.clone(),
         };
         let service = Service::new(ports, settings::service(&config.comments));
-        let seeded = match self.is_seeded {
-            true => Some(synthetic::seed(&service).await.map_err(StartError::Seed)?),
-            false => None,
+        let seeded = if self.is_seeded {
+            Some(synthetic::seed(&service).await.map_err(StartError::Seed)?)
+        } else {
+            None
         };
         Ok(App {
             router: router(&config, &service, metrics, &phases.work)?,

@@ -193,7 +193,7 @@ mod tests {
         let file = folder.path().join("export.xml");
         std::fs::write(&file, "kept").unwrap();
         let args = FileArgs {
-            config: ConfigFile { file: None },
+            config: ConfigFile { config_file: None },
             report: Some(folder.path().join(".").join("export.xml")),
             file: file.clone(),
             source: None,

@@ -42,7 +42,7 @@ impl Request {
     }
 
     /// Whether new comments get their index row; on when the flag is missing, because an index that
-    /// nobody writes any more, unnoticed, is the worse fault.
+    /// silently falls behind is the worse fault.
     #[must_use]
     pub fn writes_index(&self) -> bool {
         self.flags.get(INDEX_WRITE_FLAG).is_none()

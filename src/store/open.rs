@@ -55,6 +55,17 @@ pub enum OpenError {
         /// Its value.
         url: StoreUrl,
     },
+    /// SQLite would keep it in memory, where readers and the writer lock each other out.
+    #[error(
+        "stores.{port} = \"{url}\": only files are opened; name one in a temporary folder for data \
+         that may be lost"
+    )]
+    InMemory {
+        /// The setting's name.
+        port: &'static str,
+        /// Its value.
+        url: StoreUrl,
+    },
     /// Two ports whose tables differ would share a file.
     #[error(
         "stores.comments = \"{comments}\" and stores.users = \"{users}\" are the same file: give \
@@ -74,10 +85,10 @@ pub enum OpenError {
         /// Its value.
         url: StoreUrl,
         /// The engine's reason.
-        cause: StoreError,
+        cause: Box<StoreError>,
     },
     /// The folder of flags, or the file of their states, cannot be served.
-    #[error("stores.flags = \"{url}\": {cause}")]
+    #[error("stores.flags = \"{url}\": {cause} (a relative path starts at the working directory)")]
     Flags {
         /// The setting's value.
         url: StoreUrl,
@@ -139,7 +150,7 @@ impl Opening<'_> {
             .map_err(|cause| OpenError::Engine {
                 port,
                 url: url.clone(),
-                cause,
+                cause: Box::new(cause),
             })
     }
 
@@ -162,10 +173,12 @@ impl Opening<'_> {
 }
 
 fn file_of(port: &'static str, url: &StoreUrl) -> Result<PathBuf, OpenError> {
-    path_of_url(url.reveal()).ok_or_else(|| OpenError::Scheme {
-        port,
-        url: url.clone(),
-    })
+    let url = url.clone();
+    match path_of_url(url.reveal()) {
+        None => Err(OpenError::Scheme { port, url }),
+        Some(file) if file == Path::new(":memory:") => Err(OpenError::InMemory { port, url }),
+        Some(file) => Ok(file),
+    }
 }
 
 /// The file's real place, as far as its folder exists; two spellings of one file have one place.
@@ -254,6 +267,15 @@ mod tests {
         let error = opened(&urls).await.unwrap_err();
         assert!(error.starts_with("stores.users"), "{error}");
         assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_database_in_memory_is_refused_with_what_to_do_instead() {
+        let root = tempfile::tempdir().unwrap();
+        let mut urls = urls(root.path(), "c.db", "u.db", ".");
+        urls.comments = "sqlite::memory:".parse().unwrap();
+        let error = opened(&urls).await.unwrap_err();
+        assert!(error.contains("stores.comments") && error.contains("temporary folder"));
     }
 
     #[tokio::test]

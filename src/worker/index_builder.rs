@@ -75,7 +75,10 @@ impl IndexBuilder {
     /// Builds what waits in the queue now, leaving out what failed a moment ago. Returns how many
     /// discussions are complete now. Fails only when the queue cannot be read.
     pub async fn run_once(&self) -> Result<usize, StoreError> {
-        let queued = self.service.ports().comments.queued(QUEUE_ROWS).await?;
+        // What waits after a failure stands at the front: look past it.
+        let failing = u32::try_from(self.failures().len()).unwrap_or(u32::MAX);
+        let rows = QUEUE_ROWS.saturating_add(failing);
+        let queued = self.service.ports().comments.queued(rows).await?;
         metrics::gauge!("threadline_index_queue").set(f64::from(length(&queued)));
         self.failures().retain(|id, _| queued.contains(id));
         let mut built = 0;
@@ -326,7 +329,8 @@ mod tests {
         for _ in 0..40 {
             fixture.builder.put_off(id);
             let again_at = fixture.builder.failures()[&id].again_at;
-            waits.push((again_at - fixture.clock.monotonic()).as_secs());
+            let wait = again_at.saturating_sub(fixture.clock.monotonic());
+            waits.push(wait.as_secs());
         }
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits.last(), Some(&BACKOFF_MAX.as_secs()));

@@ -1,4 +1,4 @@
-//! Tests of this module: each rule by example, then by properties over arbitrary text.
+//! Bodies in each format, from source to what is shown.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tests of this module: each rule by example, then by properties over arbitrary text.
+//! What people may write, by the outcome of each rule.
 
 use proptest::prelude::*;
 

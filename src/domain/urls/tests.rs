@@ -1,4 +1,4 @@
-//! Tests of this module: each rule by example, then by properties over arbitrary text.
+//! Addresses and entities: what is one and the same, and what is refused.
 
 use proptest::prelude::*;
 

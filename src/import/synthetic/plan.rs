@@ -128,7 +128,8 @@ fn comment(topic: &Topic, spot: Spot, parent: Option<Spot>) -> ImportComment {
             (spot.author(), words(topic, spot, &source_id))
         }
     };
-    let is_edited = state == CommentState::Published && chance(&source_id, "edited") % 12 == 0;
+    let is_edited =
+        state == CommentState::Published && chance(&source_id, "edited").is_multiple_of(12);
     ImportComment {
         parent_source_id: parent.map(|parent| parent.source_id(topic)),
         created_ms,
@@ -144,20 +145,19 @@ fn comment(topic: &Topic, spot: Spot, parent: Option<Spot>) -> ImportComment {
 /// What a comment says, and how it is written.
 fn words(topic: &Topic, spot: Spot, source_id: &str) -> (String, BodyFormat) {
     let voice = topic.voice;
-    let mut lead = match spot.reply {
+    if chance(source_id, "rich").is_multiple_of(9) {
+        let text = pick(voice.rich, source_id, "rich text");
+        return (text.to_owned(), BodyFormat::Markdown);
+    }
+    let lead = match spot.reply {
         None => nth(voice.openers, spot.branch),
         Some(_) => pick(voice.replies, source_id, "reply"),
     };
-    if chance(source_id, "rich") % 9 == 0 {
-        lead = pick(voice.rich, source_id, "rich text");
-        return (lead.to_owned(), BodyFormat::Markdown);
-    }
-    let body = match chance(source_id, "aside") % 3 {
-        0 => lead.to_owned(),
-        _ => {
-            let aside = pick(voice.asides, source_id, "which aside");
-            format!("{lead}{}{aside}", voice.between)
-        }
+    let body = if chance(source_id, "aside").is_multiple_of(3) {
+        lead.to_owned()
+    } else {
+        let aside = pick(voice.asides, source_id, "which aside");
+        format!("{lead}{}{aside}", voice.between)
     };
     (body, BodyFormat::Plain)
 }

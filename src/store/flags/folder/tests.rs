@@ -396,18 +396,18 @@ async fn the_shipped_flags_load_without_a_rejection_and_switch_threads_on() {
     );
     for (name, version, reason) in [
         ("web", "1.9.9", Reason::Client),
-        ("web", "2.0.0", Reason::Rollout),
+        ("web", "2.0.0", Reason::Default),
         ("ios", "7.9", Reason::Client),
-        ("ios", "8", Reason::Rollout),
-        ("android", "8.0.0", Reason::Rollout),
-        ("reader", "1.0.0", Reason::Rollout),
+        ("ios", "8", Reason::Default),
+        ("android", "8.0.0", Reason::Default),
+        ("reader", "1.0.0", Reason::Default),
     ] {
         context.client.name = Some(name.to_owned());
         context.client.version = Some(version.to_owned());
         let got = evaluate(&set, "comments-threaded", &context);
         assert_eq!(
             (got.is_on(), got.reason),
-            (reason == Reason::Rollout, reason),
+            (reason == Reason::Default, reason),
             "{name}"
         );
     }
