@@ -52,11 +52,14 @@ async fn every_line_works_as_pasted() {
             );
         // In the gateway's folder, where `data/` is; twice, because the second run must do no harm.
         let run = || {
-            Command::new("bash")
-                .args(["-euc", &script])
-                .current_dir(place.path())
-                .output()
-                .unwrap()
+            let mut bash = Command::new("bash");
+            bash.args(["-euc", &script]).current_dir(place.path());
+            for (name, _) in std::env::vars_os() {
+                if name.to_string_lossy().starts_with("THREADLINE_") {
+                    bash.env_remove(name);
+                }
+            }
+            bash.output().unwrap()
         };
         let output = run();
         let errors = String::from_utf8_lossy(&output.stderr);
