@@ -2,8 +2,10 @@
 //! block follows, the answer is that.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
+    clippy::print_stdout,
     reason = "a test fails by panicking"
 )]
 
@@ -31,6 +33,18 @@ fn blocks(text: &str) -> Vec<(String, String)> {
     found
 }
 
+/// Runs a block as somebody who pastes it into a shell, in the gateway's folder where `data/` is.
+fn paste(place: &Place, script: &str) -> std::process::Output {
+    let mut bash = Command::new("bash");
+    bash.args(["-euc", script]).current_dir(place.path());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("THREADLINE_") {
+            bash.env_remove(name);
+        }
+    }
+    bash.output().unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_line_works_as_pasted() {
     let readme =
@@ -50,17 +64,7 @@ async fn every_line_works_as_pasted() {
                 "deploy/examples",
                 concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/examples"),
             );
-        // In the gateway's folder, where `data/` is; twice, because the second run must do no harm.
-        let run = || {
-            let mut bash = Command::new("bash");
-            bash.args(["-euc", &script]).current_dir(place.path());
-            for (name, _) in std::env::vars_os() {
-                if name.to_string_lossy().starts_with("THREADLINE_") {
-                    bash.env_remove(name);
-                }
-            }
-            bash.output().unwrap()
-        };
+        let run = || paste(&place, &script);
         let output = run();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{script}\n{errors}");

@@ -17,6 +17,7 @@ async fn first_error(app: &TestApp, query: &str, variables: Value) -> String {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one table")]
 async fn sizes_cursors_and_ids_are_named() {
     let app = TestApp::new().await;
     let id = app.post(&Who::user(1), "p", None, "one").await;
@@ -185,4 +186,25 @@ async fn case_26_invisible_and_over_long_texts_are_refused_with_limit_and_size()
         (status.as_u16(), &answer["errors"][0]["extensions"]["code"]),
         (200, &json!("UNAUTHENTICATED"))
     );
+}
+
+#[tokio::test]
+async fn case_24_a_document_nested_60_deep_is_refused_before_it_runs() {
+    let app = TestApp::new().await;
+    app.post(&Who::user(1), "p", None, "root").await;
+    let nested = (0..60).fold("id".to_owned(), |inner, _| {
+        format!("replies(first: 1) {{ edges {{ node {{ {inner} }} }} }}")
+    });
+    let query = format!(
+        "{{ discussion(entity: {{type: \"post\", id: \"p\"}}) {{ comments {{ edges {{ node {{ {nested} }} }} }} }} }}"
+    );
+    let before = app.app.statements();
+    let (status, answer) = app.answer(&Who::user(1), &query, json!({})).await;
+    assert_eq!(status, 400);
+    assert_eq!(
+        answer["errors"][0]["extensions"]["code"],
+        "QUERY_TOO_COMPLEX"
+    );
+    assert!(answer.get("data").is_none());
+    assert_eq!(app.app.statements(), before, "nothing was read");
 }

@@ -2,7 +2,8 @@
 //! manual clock, HTTP requests without a socket.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
     clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
@@ -12,6 +13,7 @@ mod contexts;
 mod leaks;
 mod modes;
 mod pages;
+mod scroll;
 mod support;
 mod work;
 mod writes;

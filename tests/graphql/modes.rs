@@ -245,7 +245,7 @@ async fn small_discussions_are_indexed_within_the_first_threaded_read_and_large_
         .await;
     let got = page(&app, &Who::anonymous(), "first: 10, mode: THREADED").await;
     assert_eq!((choice(&got), got.ids.len()), (("LINEAR", "INDEX"), 6));
-    app.app.index_builder().run_once().await;
+    app.app.index_builder().run_once().await.unwrap();
     let got = page(&app, &Who::anonymous(), "first: 10").await;
     assert_eq!(choice(&got), ("THREADED", "DEFAULT"));
     // A cursor made in threads goes on by date when the index is lost again.

@@ -1,8 +1,12 @@
 //! Pages: sizes, both directions, orders, and what stays out of them.
 
 use serde_json::json;
+use threadline::domain::body::BodyFormat;
+use threadline::domain::comment::CommentState;
+use threadline::domain::ids::UserId;
+use threadline::store::comments::{ImportComment, ImportDiscussion};
 
-use crate::support::{Page, TestApp, Who};
+use crate::support::{NOW_MS, Page, TestApp, Who};
 
 async fn fill(
     app: &TestApp,
@@ -45,14 +49,14 @@ async fn walk(
         let end = if forward { "first" } else { "last" };
         let arguments = format!("mode: {mode}, order: {order}, {end}: {size} {at}");
         let page = app.page(&Who::anonymous(), name, &arguments).await;
-        let more = if forward {
+        let goes_on = if forward {
             page.has_next
         } else {
             page.has_previous
         };
         pages.push(page);
         assert!(pages.len() < 1_000, "paging does not end");
-        if !more {
+        if !goes_on {
             return pages;
         }
     }
@@ -337,4 +341,61 @@ async fn a_long_stretch_of_removed_comments_neither_ends_a_list_nor_empties_a_pa
         backward.iter().map(|page| page.ids.len()).sum::<usize>(),
         10
     );
+}
+
+#[tokio::test]
+async fn case_5_imported_replies_come_by_their_own_time_not_by_their_sources_ids() {
+    let app = TestApp::new().await;
+    let ports = app.app.service().ports();
+    let discussion = ImportDiscussion {
+        source: "test".to_owned(),
+        source_id: "d".to_owned(),
+        created_ms: NOW_MS - 10_000,
+        title: String::new(),
+        url: None,
+        entity: Some(("post".to_owned(), "p".to_owned())),
+        closed: false,
+        depth_limit: 1,
+    };
+    let (row, _) = ports.comments.import_discussion(discussion).await.unwrap();
+    let comment = |source_id: &str, created_ms, parent: Option<&str>| ImportComment {
+        source_id: source_id.to_owned(),
+        created_ms,
+        parent_source_id: parent.map(str::to_owned),
+        author_id: UserId::new(1),
+        body: source_id.to_owned(),
+        format: BodyFormat::Plain,
+        edited_at_ms: None,
+        state: CommentState::Published,
+    };
+    let mut batch = vec![comment("root", NOW_MS - 9_000, None)];
+    // r1 … r6: the higher the source's id, the earlier it was written.
+    batch.extend((1..=6).map(|at| comment(&format!("r{at}"), NOW_MS - 1_000 * at, Some("root"))));
+    let marker = ports.ids.mint().unwrap();
+    ports
+        .comments
+        .import_comments(row.id, "test", batch, marker, 100)
+        .await
+        .unwrap();
+    let root = app.page(&Who::anonymous(), "p", "mode: THREADED").await.ids[0].clone();
+    let query = "query($c: ID!, $after: String) { comment(id: $c) { replies(first: 2, after: $after) { \
+        pageInfo { hasNextPage endCursor } edges { node { body { text } } } } } }";
+    let (mut pages, mut after) = (Vec::new(), json!(null));
+    loop {
+        let data = app
+            .ask(&Who::anonymous(), query, json!({"c": root, "after": after}))
+            .await;
+        let list = &data["comment"]["replies"];
+        let texts = list["edges"].as_array().unwrap().iter();
+        pages.push(
+            texts
+                .map(|edge| edge["node"]["body"]["text"].clone())
+                .collect::<Vec<_>>(),
+        );
+        after = list["pageInfo"]["endCursor"].clone();
+        if list["pageInfo"]["hasNextPage"] == false {
+            break;
+        }
+    }
+    assert_eq!(pages, [["r6", "r5"], ["r4", "r3"], ["r2", "r1"]]);
 }

@@ -64,7 +64,7 @@ async fn statements(app: &TestApp, name: &str, arguments: &str) -> u64 {
             .as_array()
             .unwrap()
             .len(),
-        1.min(10)
+        1
     );
     app.app.statements() - before
 }

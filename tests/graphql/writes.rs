@@ -14,14 +14,11 @@ async fn case_23_a_key_gives_one_comment_from_two_instances_at_once() {
     let input = json!({"input": {
         "entity": {"type": "post", "id": "p"}, "body": "hello", "key": "k-1"}});
     let who = Who::user(7);
-    let (a, b, c, d, e) = tokio::join!(
-        answer_of(&app.app, &who, CREATE, input.clone()),
-        answer_of(&sibling, &who, CREATE, input.clone()),
-        answer_of(&app.app, &who, CREATE, input.clone()),
-        answer_of(&sibling, &who, CREATE, input.clone()),
-        answer_of(&app.app, &who, CREATE, input.clone()),
-    );
-    let written: Vec<_> = [a, b, c, d, e]
+    let (here, there) = (&app.app, &sibling);
+    let posts = [here, there, here, there, here]
+        .map(|instance| answer_of(instance, &who, CREATE, input.clone()));
+    let written: Vec<_> = futures_util::future::join_all(posts)
+        .await
         .into_iter()
         .map(|(_, answer)| answer["data"]["createComment"].clone())
         .collect();
@@ -49,7 +46,7 @@ async fn case_23_a_key_gives_one_comment_from_two_instances_at_once() {
         .await;
     assert_eq!(theirs["replayed"], false);
     // After a day the key is free.
-    app.advance(Duration::from_secs(25 * 3_600)).await;
+    app.advance(Duration::from_hours(25)).await;
     let later = app
         .try_post(&who, "p", None, "something else", Some("k-1"))
         .await;

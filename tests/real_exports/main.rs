@@ -5,6 +5,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "a case fails by panicking; where the exports lie is a matter of the machine, no setting"
 )]

@@ -183,7 +183,7 @@ mod tests {
         let first = ids.mint().unwrap();
         clock.advance(Duration::from_secs(20));
         let second = ids.mint().unwrap();
-        clock.step_back(Duration::from_secs(3_600));
+        clock.step_back(Duration::from_hours(1));
         let third = ids.mint().unwrap();
         assert!(first < second && second < third);
         clock.advance(Duration::from_secs(10));
@@ -229,7 +229,7 @@ mod tests {
     fn more_ids_than_a_millisecond_holds_run_into_the_next() {
         let clock = Clock::manual(NOW_MS);
         let ids = leased(&clock, 0);
-        let minted: HashSet<i64> = (0..SEQUENCE_MAX * 2 + 1)
+        let minted: HashSet<i64> = (0..=(SEQUENCE_MAX * 2))
             .map(|_| ids.mint().unwrap())
             .collect();
         assert_eq!(i64::try_from(minted.len()).unwrap(), SEQUENCE_MAX * 2 + 1);
@@ -241,7 +241,7 @@ mod tests {
         fn ids_only_rise_whatever_the_clock_does(steps in prop::collection::vec((any::<bool>(), 0_u64..5_000), 1..60)) {
             let clock = Clock::manual(NOW_MS);
             let ids = IdGenerator::new(clock.clone());
-            ids.set_lease(Some(Lease { worker: 9, deadline: Duration::from_secs(86_400), after_ms: 0 }));
+            ids.set_lease(Some(Lease { worker: 9, deadline: Duration::from_hours(24), after_ms: 0 }));
             let mut last = 0;
             for (back, ms) in steps {
                 if back { clock.step_back(Duration::from_millis(ms)); } else { clock.advance(Duration::from_millis(ms)); }
