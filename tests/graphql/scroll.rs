@@ -133,9 +133,10 @@ async fn apply(app: &TestApp, model: &mut Model, step: &Step) {
         }
         Step::Hide(at) | Step::Restore(at) => {
             let Some(at) = pick(*at) else { return };
-            let (act, from, to) = match step {
-                Step::Hide(_) => ("hideComment", State::Published, State::Hidden),
-                _ => ("restoreComment", State::Hidden, State::Published),
+            let (act, from, to) = if matches!(step, Step::Hide(_)) {
+                ("hideComment", State::Published, State::Hidden)
+            } else {
+                ("restoreComment", State::Hidden, State::Published)
             };
             app.moderate(&moderator, act, &model.rows[at].0).await;
             if model.rows[at].2 == from {
@@ -179,16 +180,17 @@ async fn scroll(
         };
         let ids = page.ids.into_iter();
         if forward {
-            seen.extend(ids)
+            seen.extend(ids);
         } else {
-            seen.extend(ids.rev())
+            seen.extend(ids.rev());
         }
         if !goes_on {
             return (seen, steady);
         }
-        at = match forward {
-            true => format!("after: \"{}\"", page.end.unwrap()),
-            false => format!("before: \"{}\"", page.start.unwrap()),
+        at = if forward {
+            format!("after: \"{}\"", page.end.unwrap())
+        } else {
+            format!("before: \"{}\"", page.start.unwrap())
         };
     }
 }
