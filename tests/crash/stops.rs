@@ -1,0 +1,45 @@
+//! A polite end in the middle of fifty people's writing.
+
+use fastrand::Rng;
+
+use crate::client::Client;
+use crate::common::Place;
+use crate::crowd::Crowd;
+use crate::files::Copy;
+use crate::ledger::Ledger;
+
+pub(crate) async fn under_load(mut rng: Rng) {
+    let place = Place::new();
+    let mut ledger = Ledger {
+        urls: vec![
+            "https://stop.example/1".to_owned(),
+            "https://stop.example/2".to_owned(),
+        ],
+        entries: Vec::new(),
+    };
+    let server = place.serve(&[]).await;
+    let client = Client::of(&server);
+    let enough = rng.usize(50..400);
+    let crowd = Crowd::of(&ledger, enough);
+    let end = async || {
+        server.signal("TERM");
+        server.ended().await.0
+    };
+    let (tallies, status) = crowd
+        .write(&client, &mut ledger, (50, 0), &mut rng, end)
+        .await;
+    assert_eq!(status.code(), Some(0), "{tallies:?}");
+    Copy::of(&place).is_sound().await;
+
+    // Whoever got no answer, or was told that it could not be done, was not heard at all: the
+    // repetition is the first to write it, which the ledger checks by what is listed before.
+    let server = place.serve(&[]).await;
+    let found = ledger.check(&Client::of(&server)).await;
+    println!("  SIGTERM after {enough}: {tallies:?}; {found:?}");
+    assert_eq!(
+        found.unanswered_but_there, 0,
+        "done and not said: {tallies:?}"
+    );
+    assert_eq!(found.unanswered, tallies.unanswered.len());
+    server.stop().await;
+}
