@@ -1,6 +1,7 @@
 //! Many people who write as fast as they are answered, and who keep book.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::time::Duration;
 
 use fastrand::Rng;
@@ -35,6 +36,22 @@ pub(crate) struct Tallies {
     pub(crate) unheard: usize,
     /// The keys of posts that were answered with a failure, or whose connection broke.
     pub(crate) unanswered: Vec<String>,
+}
+
+impl fmt::Display for Tallies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} posts, {} edits, {} deletes sent, {} refused, {:?} failed, {} lost, {} unheard",
+            self.posts,
+            self.edits,
+            self.deletes,
+            self.refused,
+            self.failed,
+            self.lost,
+            self.unheard,
+        )
+    }
 }
 
 /// One person.

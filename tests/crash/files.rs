@@ -46,7 +46,7 @@ impl Copy {
     pub(crate) async fn texts(&self, query: &str) -> Vec<String> {
         let [comments, states] = STORES.map(|store| self.0.path().join(store));
         let is_there = "SELECT name FROM sqlite_schema WHERE name = 'import_map'";
-        if !comments.exists() || texts(&comments, is_there).await.is_empty() {
+        if !states.exists() || texts(&comments, is_there).await.is_empty() {
             return Vec::new();
         }
         let mut store = open(&comments).await;

@@ -35,17 +35,7 @@ pub(crate) async fn rounds(mut rng: Rng) {
         Copy::of(&place).is_sound().await;
         server = place.serve(&[]).await;
         let found = ledger.check(&Client::of(&server)).await;
-        println!(
-            "  round {round}, killed after {enough}: {} posts, {} edits, {} deletes sent, {} \
-             refused, {} failed, {} lost, {} unheard; {found:?}",
-            tallies.posts,
-            tallies.edits,
-            tallies.deletes,
-            tallies.refused,
-            tallies.failed.len(),
-            tallies.lost,
-            tallies.unheard,
-        );
+        println!("  round {round}, killed after {enough}: {tallies}; {found:?}");
         assert!(found.acknowledged > 0);
     }
     server.stop().await;

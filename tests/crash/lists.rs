@@ -1,6 +1,6 @@
 //! A discussion read whole, by date and as threads, and what must hold between the two.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,15 +43,15 @@ pub(crate) async fn read(client: &Client, discussion: &Value) -> Seen {
         let twice = in_threads.insert(id_of(&node), node);
         assert!(twice.is_none(), "listed twice in threads: {twice:?}");
     }
-    if comments != in_threads {
-        let ids = |nodes: &BTreeMap<String, Value>| nodes.keys().cloned().collect::<BTreeSet<_>>();
-        let differing = ids(&comments);
-        let differing = differing.symmetric_difference(&ids(&in_threads)).count();
-        panic!(
-            "by date and in threads differ in {differing} of {}",
-            comments.len()
+    for (id, node) in &comments {
+        let other = in_threads.remove(id);
+        assert_eq!(
+            Some(node),
+            other.as_ref(),
+            "by date and in threads: {discussion}"
         );
     }
+    assert!(in_threads.is_empty(), "only in threads: {in_threads:?}");
     let counts = counts(client, discussion).await;
     let published = comments
         .values()

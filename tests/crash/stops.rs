@@ -35,7 +35,7 @@ pub(crate) async fn under_load(mut rng: Rng) {
     // repetition is the first to write it, which the ledger checks by what is listed before.
     let server = place.serve(&[]).await;
     let found = ledger.check(&Client::of(&server)).await;
-    println!("  SIGTERM after {enough}: {tallies:?}; {found:?}");
+    println!("  SIGTERM after {enough}: {tallies}; {found:?}");
     assert_eq!(
         found.unanswered_but_there, 0,
         "done and not said: {tallies:?}"

@@ -118,28 +118,27 @@ impl Writer<'_> {
         self.entries.push(entry);
     }
 
-    /// The same edit at both: one is done, and the other is told that it came too late.
+    /// An edit at each of what both have seen: one is done, and the other is told that it came too
+    /// late.
     async fn edit(&mut self, mine: usize) {
-        let text = format!("{} edited {:x}", self.user, self.rng.u64(..));
         let entry = &self.entries[mine];
         let (id, seen) = (entry.id.clone().unwrap(), entry.revision);
-        let before = self.failures();
-        let edited = self
-            .both(async |client| client.edit(&self.user, &id, seen, &text).await)
-            .await;
-        match edited {
-            (Ok(written), Err(reason)) | (Err(reason), Ok(written)) => {
-                assert_eq!(reason, "STALE");
-                assert_eq!(written.revision, seen + 1);
-                self.entries[mine].revision = written.revision;
-                self.entries[mine].texts = vec![text];
-            }
-            (Err(one), Err(other)) if before < self.failures() => {
-                assert_eq!([one.as_str(), other.as_str()], ["STALE"; 2]);
-                self.entries[mine].texts.push(text);
-            }
-            differing => panic!("{:?}: {differing:?}", self.entries[mine]),
-        }
+        let texts = ["here", "there"].map(|at| format!("{id} edited {at} after {seen}"));
+        let (user, [one, other], [here, there]) = (&self.user, self.twins, &texts);
+        let edited = join(
+            one.settled(async |client| client.edit(user, &id, seen, here).await),
+            other.settled(async |client| client.edit(user, &id, seen, there).await),
+        );
+        let (written, text, reason) = match edited.await {
+            (Ok(written), Err(reason)) => (written, here, reason),
+            (Err(reason), Ok(written)) => (written, there, reason),
+            differing => panic!("{entry:?}: {differing:?}"),
+        };
+        assert_eq!((reason.as_str(), written.revision), ("STALE", seen + 1));
+        assert_eq!(written.text.as_ref(), Some(text));
+        let text = text.clone();
+        self.entries[mine].revision = written.revision;
+        self.entries[mine].texts = vec![text];
     }
 
     async fn delete(&mut self, mine: usize) {
