@@ -93,7 +93,11 @@ impl Crowd {
             .map(|number| Writer::new(number, round, rng.fork()))
             .collect();
         let later = Duration::from_micros(rng.u64(0..20_000));
-        let writing = join_all(writers.iter_mut().map(|writer| writer.write(client, &self)));
+        let writing = async {
+            join_all(writers.iter_mut().map(|writer| writer.write(client, &self))).await;
+            // Nobody is left to reach it.
+            self.reached.notify_one();
+        };
         let ending = async {
             self.reached.notified().await;
             // Not to wait for anything: the moment is to lie anywhere between two answers.

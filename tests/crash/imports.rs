@@ -22,6 +22,9 @@ const COMMENTS: usize = 3_000;
 /// The first discussion is too large to be indexed while it is read.
 const IN_THE_FIRST: usize = 1_100;
 const REPORT: &str = "report.json";
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+/// Longer than anything may take that is not a hang.
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Everything that must be the same in two stores: rows, authors, what is known by which id, counts.
 const ROWS: [&str; 4] = [
@@ -51,8 +54,17 @@ impl Export<'_> {
     }
 
     /// Imports to the end; returns the exit code and the report.
-    fn finish(&self, place: &Place) -> (Option<i32>, Value) {
-        let status = self.start(place).wait().unwrap();
+    async fn finish(&self, place: &Place) -> (Option<i32>, Value) {
+        let mut child = self.start(place);
+        let ended = async {
+            loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    return status;
+                }
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let status = tokio::time::timeout(DEADLINE, ended).await.unwrap();
         let report = std::fs::read(place.path().join(REPORT)).unwrap();
         (status.code(), serde_json::from_slice(&report).unwrap())
     }
@@ -61,16 +73,17 @@ impl Export<'_> {
     async fn kill_at(&self, place: &Place, rows: i64, later: Duration) -> bool {
         let mut child = self.start(place);
         let mut watch = Watch::of(place);
-        while watch.rows().await < rows {
-            if child.try_wait().unwrap().is_some() {
-                return false;
+        let reached = async {
+            while watch.rows().await < rows && child.try_wait().unwrap().is_none() {
+                tokio::time::sleep(LOOK_AGAIN).await;
             }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        };
+        tokio::time::timeout(DEADLINE, reached).await.unwrap();
         watch.close().await;
         // Not to wait for anything: the moment is to lie anywhere within a batch.
         tokio::time::sleep(later).await;
         child.kill().unwrap();
+        // One that ended by itself meanwhile has a code.
         child.wait().unwrap().code().is_none()
     }
 }
@@ -96,7 +109,7 @@ pub(crate) async fn made_up(mut rng: Rng) {
 
 async fn killed_and_not(export: &Export<'_>, mut rng: Rng) {
     let (calm, place) = (Place::new(), Place::new());
-    let (code, wanted) = export.finish(&calm);
+    let (code, wanted) = export.finish(&calm).await;
     assert_eq!(
         wanted["outcome"]["how"], "complete",
         "{}",
@@ -118,7 +131,7 @@ async fn killed_and_not(export: &Export<'_>, mut rng: Rng) {
         copy.is_sound().await;
         there.extend(copy.texts("SELECT count(*) || '' FROM comments").await);
     }
-    let (last_code, last) = export.finish(&place);
+    let (last_code, last) = export.finish(&place).await;
     assert_eq!((last_code, &last["outcome"]), (code, &wanted["outcome"]));
     let sum = |report: &Value, of: &str| {
         ["imported", "already_there"]
@@ -132,7 +145,7 @@ async fn killed_and_not(export: &Export<'_>, mut rng: Rng) {
     println!("  {killed} kills, which left {there:?} of {imported} comments");
     assert!(killed > 0);
 
-    let (_, again) = export.finish(&place);
+    let (_, again) = export.finish(&place).await;
     for of in ["discussions", "comments"] {
         assert_eq!(again[of]["imported"], 0, "{of}");
         assert_eq!(sum(&again, of), sum(&wanted, of), "{of}");

@@ -35,7 +35,7 @@ pub(crate) async fn rounds(mut rng: Rng) {
         Copy::of(&place).is_sound().await;
         server = place.serve(&[]).await;
         let found = ledger.check(&Client::of(&server)).await;
-        println!("  round {round}, killed after {enough}: {tallies}; {found:?}");
+        println!("  round {round}, killed after {enough}: {tallies}; {found}");
         assert!(found.acknowledged > 0);
     }
     server.stop().await;

@@ -4,6 +4,7 @@
 //! happened or not; reading settles which, and from then on it is certain too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -59,6 +60,10 @@ impl Entry {
         self.id.is_some() && self.removal == Removal::No && self.texts.len() == 1
     }
 
+    fn is_changing(&self) -> bool {
+        self.removal == Removal::Perhaps || self.texts.len() > 1
+    }
+
     fn is_open(&self) -> bool {
         self.id.is_none() && !self.is_refused
     }
@@ -67,8 +72,9 @@ impl Entry {
         self.id.is_some() && self.removal == Removal::No
     }
 
-    /// Takes what is read by its id: it must be one of the things that may be.
-    fn settle(&mut self, node: &Value) {
+    /// Takes what is read by its id: it must be one of the things that may be. Whether that is a
+    /// change that nobody was told of.
+    fn settle(&mut self, node: &Value) -> bool {
         let text = node["body"]["text"].as_str();
         let is_gone = node.is_null() || (node["state"] == "DELETED" && text.is_none());
         match self.removal {
@@ -77,16 +83,17 @@ impl Entry {
             Removal::Perhaps => {}
         }
         if is_gone {
-            self.removal = Removal::Yes;
-            return;
+            return std::mem::replace(&mut self.removal, Removal::Yes) == Removal::Perhaps;
         }
         let text = text.unwrap().to_owned();
         assert!(self.texts.contains(&text), "{self:?} is {node}");
         assert_eq!(node["state"], "PUBLISHED", "{node}");
         assert_eq!(node["parent"]["id"].as_str(), self.post.parent.as_deref());
+        let is_change = self.texts.first() != Some(&text);
         self.removal = Removal::No;
         self.texts = vec![text];
         self.revision = node["revision"].as_i64().unwrap();
+        is_change
     }
 }
 
@@ -96,7 +103,25 @@ pub(crate) struct Found {
     pub(crate) acknowledged: usize,
     pub(crate) unanswered: usize,
     pub(crate) unanswered_but_there: usize,
+    pub(crate) changes_unanswered: usize,
+    pub(crate) changes_unanswered_but_there: usize,
     pub(crate) refused: usize,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} acknowledged; {} of {} unanswered posts were there, and {} of {} unanswered \
+             changes; {} refused",
+            self.acknowledged,
+            self.unanswered_but_there,
+            self.unanswered,
+            self.changes_unanswered_but_there,
+            self.changes_unanswered,
+            self.refused,
+        )
+    }
 }
 
 /// Everything that was written to some discussions.
@@ -110,11 +135,13 @@ impl Ledger {
     /// Finds all that was acknowledged, posts the rest again, and finds exactly that.
     pub(crate) async fn check(&mut self, client: &Client) -> Found {
         let known = self.entries.iter().filter(|entry| entry.id.is_some());
+        let changing = self.entries.iter().filter(|entry| entry.is_changing());
         let mut found = Found {
             acknowledged: known.count(),
+            changes_unanswered: changing.count(),
             ..Found::default()
         };
-        self.settle(client).await;
+        found.changes_unanswered_but_there = self.settle(client).await;
         let arrived = self.arrived(client).await;
         found.unanswered = self.entries.iter().filter(|entry| entry.is_open()).count();
         found.unanswered_but_there = arrived.len();
@@ -125,17 +152,19 @@ impl Ledger {
         found
     }
 
-    /// Reads every known comment by its id.
-    async fn settle(&mut self, client: &Client) {
+    /// Reads every known comment by its id; returns how many changes that nobody was told of it met.
+    async fn settle(&mut self, client: &Client) -> usize {
+        let mut changes = 0;
         let known = self.entries.iter_mut().filter(|entry| entry.id.is_some());
         let mut known: Vec<&mut Entry> = known.collect();
         for some in known.chunks_mut(100) {
             let ids = some.iter().map(|entry| entry.id.as_deref().unwrap());
             let nodes = lists::by_ids(client, &ids.collect::<Vec<_>>()).await;
             for (entry, node) in some.iter_mut().zip(&nodes) {
-                entry.settle(node);
+                changes += usize::from(entry.settle(node));
             }
         }
+        changes
     }
 
     async fn read(&self, client: &Client, url: &str) -> Option<Seen> {

@@ -193,7 +193,7 @@ pub(crate) async fn overlapping(mut rng: Rng) {
         assert_eq!((found.unanswered, found.unanswered_but_there), (0, 0));
         let again = twins[reader].asked_again.borrow();
         println!(
-            "  gateway {reader}: {found:?}; asked again {} times",
+            "  gateway {reader}: {found}; asked again {} times",
             again.len()
         );
     }
