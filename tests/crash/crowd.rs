@@ -11,6 +11,18 @@ use tokio::sync::Notify;
 use crate::client::{Answer, Client, Post};
 use crate::ledger::{Entry, Ledger, Removal};
 
+/// When to end a server, and with how many people writing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    /// Tells the people of one round from those of another.
+    pub(crate) round: usize,
+    pub(crate) writers: usize,
+    /// After so many acknowledgements,
+    pub(crate) enough: usize,
+    /// and so much later. It waits for nothing: the moment is to lie anywhere between two answers.
+    pub(crate) later: Duration,
+}
+
 /// What the writers of a round share.
 #[derive(Debug)]
 pub(crate) struct Crowd {
@@ -18,8 +30,7 @@ pub(crate) struct Crowd {
     /// Acknowledged comments by discussion, to be answered.
     parents: RefCell<Vec<Vec<String>>>,
     acknowledged: Cell<usize>,
-    /// How many acknowledgements to wait for.
-    enough: usize,
+    moment: Moment,
     reached: Notify,
     tallies: RefCell<Tallies>,
 }
@@ -63,8 +74,8 @@ struct Writer {
 }
 
 impl Crowd {
-    /// A crowd that writes to the ledger's discussions, until `enough` was acknowledged and more.
-    pub(crate) fn of(ledger: &Ledger, enough: usize) -> Self {
+    /// A crowd that writes to the ledger's discussions.
+    pub(crate) fn of(ledger: &Ledger, moment: Moment) -> Self {
         let parents = ledger.urls.iter().map(|url| {
             let known = ledger.entries.iter().filter(|entry| entry.post.url == *url);
             known.filter_map(|entry| entry.id.clone()).collect()
@@ -73,26 +84,25 @@ impl Crowd {
             urls: ledger.urls.clone(),
             parents: RefCell::new(parents.collect()),
             acknowledged: Cell::new(0),
-            enough,
+            moment,
             reached: Notify::new(),
             tallies: RefCell::default(),
         }
     }
 
-    /// `count` people write until their connections break. Once enough is acknowledged, and a
-    /// little later, `end` ends the server; what it gives is returned.
+    /// People write until their connections break. At the moment chosen, `end` ends the server;
+    /// what it gives is returned.
     pub(crate) async fn write<T>(
         self,
         client: &Client,
         ledger: &mut Ledger,
-        (count, round): (usize, usize),
         rng: &mut Rng,
         end: impl AsyncFnOnce() -> T,
     ) -> (Tallies, T) {
-        let mut writers: Vec<Writer> = (0..count)
-            .map(|number| Writer::new(number, round, rng.fork()))
+        let moment = self.moment;
+        let mut writers: Vec<Writer> = (0..moment.writers)
+            .map(|number| Writer::new(number, moment.round, rng.fork()))
             .collect();
-        let later = Duration::from_micros(rng.u64(0..20_000));
         let writing = async {
             join_all(writers.iter_mut().map(|writer| writer.write(client, &self))).await;
             // Nobody is left to reach it.
@@ -100,11 +110,12 @@ impl Crowd {
         };
         let ending = async {
             self.reached.notified().await;
-            // Not to wait for anything: the moment is to lie anywhere between two answers.
-            tokio::time::sleep(later).await;
+            if !moment.later.is_zero() {
+                tokio::time::sleep(moment.later).await;
+            }
             end().await
         };
-        let (_, ended) = join(writing, ending).await;
+        let ((), ended) = join(writing, ending).await;
         let entries = writers.into_iter().flat_map(|writer| writer.entries);
         ledger.entries.extend(entries);
         (self.tallies.into_inner(), ended)
@@ -112,7 +123,7 @@ impl Crowd {
 
     fn acknowledge(&self) {
         self.acknowledged.set(self.acknowledged.get() + 1);
-        if self.acknowledged.get() == self.enough {
+        if self.acknowledged.get() == self.moment.enough {
             self.reached.notify_one();
         }
     }
@@ -134,7 +145,7 @@ impl Crowd {
 impl Writer {
     fn new(number: usize, round: usize, rng: Rng) -> Self {
         // Some are known by a number, some by a name that the gateway maps to one.
-        let user = if number % 2 == 0 {
+        let user = if number.is_multiple_of(2) {
             format!("{}", 1_000 + number)
         } else {
             format!("round-{round}-writer-{number}")

@@ -1,14 +1,19 @@
 //! Kills in the middle of fifty people's writing, again and again on one store.
 
+use std::time::Duration;
+
 use fastrand::Rng;
 
 use crate::client::Client;
 use crate::common::Place;
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Moment};
 use crate::files::Copy;
 use crate::ledger::Ledger;
 
-const ROUNDS: usize = 3;
+/// Kills at the very moment of an acknowledgement: too early an answer is caught here.
+const SUDDEN: usize = 12;
+/// Kills anywhere, with everything looked at and every post repeated after each.
+const ANYWHERE: usize = 3;
 const WRITERS: usize = 50;
 
 pub(crate) async fn rounds(mut rng: Rng) {
@@ -19,24 +24,34 @@ pub(crate) async fn rounds(mut rng: Rng) {
         entries: Vec::new(),
     };
     let mut server = place.serve(&[]).await;
-    for round in 0..ROUNDS {
+    for round in 0..SUDDEN + ANYWHERE {
+        let is_sudden = round < SUDDEN;
+        let (enough, later) = if is_sudden {
+            (rng.usize(1..60), Duration::ZERO)
+        } else {
+            let later = Duration::from_micros(rng.u64(0..20_000));
+            (rng.usize(1..400), later)
+        };
+        let moment = Moment {
+            round,
+            writers: WRITERS,
+            enough,
+            later,
+        };
         let client = Client::of(&server);
-        let enough = rng.usize(1..400);
-        let crowd = Crowd::of(&ledger, enough);
-        let (tallies, ()) = crowd
-            .write(
-                &client,
-                &mut ledger,
-                (WRITERS, round),
-                &mut rng,
-                async || server.kill(),
-            )
-            .await;
+        let end = async || server.kill();
+        let crowd = Crowd::of(&ledger, moment);
+        let (tallies, ()) = crowd.write(&client, &mut ledger, &mut rng, end).await;
         Copy::of(&place).is_sound().await;
         server = place.serve(&[]).await;
-        let found = ledger.check(&Client::of(&server)).await;
-        println!("  round {round}, killed after {enough}: {tallies}; {found}");
-        assert!(found.acknowledged > 0);
+        let client = Client::of(&server);
+        if is_sudden {
+            ledger.settle(&client).await;
+        } else {
+            let found = ledger.check(&client).await;
+            println!("  round {round}, killed after {enough}: {tallies}; {found}");
+            assert!(found.acknowledged > 0);
+        }
     }
     server.stop().await;
     let copy = Copy::of(&place);

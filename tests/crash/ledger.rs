@@ -153,7 +153,7 @@ impl Ledger {
     }
 
     /// Reads every known comment by its id; returns how many changes that nobody was told of it met.
-    async fn settle(&mut self, client: &Client) -> usize {
+    pub(crate) async fn settle(&mut self, client: &Client) -> usize {
         let mut changes = 0;
         let known = self.entries.iter_mut().filter(|entry| entry.id.is_some());
         let mut known: Vec<&mut Entry> = known.collect();

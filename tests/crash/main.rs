@@ -8,10 +8,12 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a case fails by panicking and tells what it did; its seed and where the exports lie \
-              are matters of the machine, no settings"
+    clippy::future_not_send,
+    reason = "a case fails by panicking, tells what it did and runs in one thread; its seed and \
+              where the exports lie are matters of the machine, no settings"
 )]
 
 #[path = "../common/mod.rs"]

@@ -1,10 +1,12 @@
 //! A polite end in the middle of fifty people's writing.
 
+use std::time::Duration;
+
 use fastrand::Rng;
 
 use crate::client::Client;
 use crate::common::Place;
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, Moment};
 use crate::files::Copy;
 use crate::ledger::Ledger;
 
@@ -20,14 +22,18 @@ pub(crate) async fn under_load(mut rng: Rng) {
     let server = place.serve(&[]).await;
     let client = Client::of(&server);
     let enough = rng.usize(50..400);
-    let crowd = Crowd::of(&ledger, enough);
+    let moment = Moment {
+        round: 0,
+        writers: 50,
+        enough,
+        later: Duration::from_micros(rng.u64(0..20_000)),
+    };
     let end = async || {
         server.signal("TERM");
         server.ended().await.0
     };
-    let (tallies, status) = crowd
-        .write(&client, &mut ledger, (50, 0), &mut rng, end)
-        .await;
+    let crowd = Crowd::of(&ledger, moment);
+    let (tallies, status) = crowd.write(&client, &mut ledger, &mut rng, end).await;
     assert_eq!(status.code(), Some(0), "{tallies:?}");
     Copy::of(&place).is_sound().await;
 
