@@ -43,6 +43,14 @@ impl CommentState {
         }
     }
 
+    /// Whether nothing below it can be read, as long as it stands like this.
+    ///
+    /// Nobody can answer a pending comment; imports may bring one with answers all the same.
+    #[must_use]
+    pub const fn hides_below(self) -> bool {
+        matches!(self, Self::Hidden | Self::Pending)
+    }
+
     /// Applies a moderator's or author's act.
     pub const fn apply(self, act: StateAct) -> Result<Self, StateRefusal> {
         match (self, act) {

@@ -1,7 +1,7 @@
 //! What is counted, and what one change of a branch does to the counts.
 //!
 //! `total` = all rows; `published` = not hidden, buried or pending; `visible` = published without a
-//! hidden ancestor; `shown` = visible + tombstones. Everything here is derived from rows alone, so a
+//! hidden or pending ancestor; `shown` = visible + tombstones. Everything here is derived from rows alone, so a
 //! recount is always possible and always wins.
 
 use std::collections::HashMap;
@@ -132,20 +132,17 @@ pub fn branch_tallies(rows: &[CountedRow]) -> HashMap<CommentId, (Tally, bool)> 
         // Upwards, until something hidden cuts the row off from what is above.
         for ancestor in row.ancestors.iter().rev() {
             match state_of(ancestor) {
-                CommentState::Hidden => break,
+                CommentState::Hidden | CommentState::Pending => break,
                 CommentState::Buried => {
                     live.insert(*ancestor, true);
                 }
-                CommentState::Published | CommentState::Pending => {}
+                CommentState::Published => {}
             }
         }
     }
     rows.iter()
         .map(|row| {
-            let hidden_above = row
-                .ancestors
-                .iter()
-                .any(|id| state_of(id) == CommentState::Hidden);
+            let hidden_above = row.ancestors.iter().any(|id| state_of(id).hides_below());
             let live_below = live.get(&row.id).copied().unwrap_or(false);
             (
                 row.id,
@@ -253,6 +250,20 @@ mod tests {
             row(3, &[1, 2], Published),
         ];
         assert_eq!(sums(&over_hidden).shown, 0);
+        let under_pending = [
+            row(1, &[], Pending),
+            row(2, &[1], Published),
+            row(3, &[1, 2], Buried),
+        ];
+        assert_eq!(
+            sums(&under_pending),
+            Tally {
+                total: 3,
+                published: 1,
+                visible: 0,
+                shown: 0
+            }
+        );
         let over_pending = [row(1, &[], Buried), row(2, &[1], Pending)];
         assert_eq!(sums(&over_pending).shown, 0);
         let chain = [

@@ -44,7 +44,10 @@ impl Tallied {
 }
 
 fn is_hidden(states: &HashMap<CommentId, CommentState>, id: CommentId) -> bool {
-    states.get(&id) == Some(&CommentState::Hidden)
+    matches!(
+        states.get(&id),
+        Some(CommentState::Hidden | CommentState::Pending)
+    )
 }
 
 /// Whether a published row hangs below `row` with nothing hidden between them.
@@ -146,10 +149,14 @@ impl Comments {
         assert_eq!(discussion.counts.roots, roots, "roots");
         let hidden: BTreeSet<CommentId> = rows
             .iter()
-            .filter(|row| row.state == CommentState::Hidden)
+            .filter(|row| row.state.hides_below())
             .map(|row| row.id)
             .collect();
-        assert!(discussion.has_hidden || hidden.is_empty(), "has_hidden");
+        let hides = rows.iter().any(|row| {
+            let above = |id: &CommentId| hidden.contains(id);
+            row.state == CommentState::Hidden || row.ancestors.iter().any(above)
+        });
+        assert!(discussion.has_hidden || !hides, "has_hidden");
         let ids: Vec<CommentId> = rows.iter().map(|row| row.id).collect();
         let told = self.store.hidden_among(id, &ids).await.unwrap();
         assert_eq!(told.len(), hidden.len());

@@ -152,10 +152,7 @@ impl Oracle {
                 Some(_) => return Kind::ParentGone,
             }
             let above = &self.rows[&parent].ancestors;
-            if above
-                .iter()
-                .any(|id| self.rows[id].state == CommentState::Hidden)
-            {
+            if above.iter().any(|id| self.rows[id].state.hides_below()) {
                 return Kind::ParentGone;
             }
         }

@@ -92,7 +92,7 @@ pub trait CommentReads: Send + Sync + Debug {
         wanted: &[(Lane, Slice)],
     ) -> Result<Vec<Rows>, StoreError>;
 
-    /// Which of `ids` are hidden by a moderator.
+    /// Which of `ids` hide what is below them: hidden by a moderator, or pending.
     async fn hidden_among(
         &self,
         discussion: DiscussionId,

@@ -11,7 +11,7 @@ use moka::sync::Cache;
 
 use crate::domain::counts::Tally;
 use crate::domain::discussion::Discussion;
-use crate::domain::ids::{CommentId, DiscussionId, EventId};
+use crate::domain::ids::{CommentId, DiscussionId};
 use crate::domain::page::Slice;
 use crate::store::comments::{Lane, Rows};
 
@@ -44,7 +44,6 @@ enum Kept {
 pub(super) struct PageCache {
     kept: Option<Cache<(Epoch, Key), Kept>>,
     epochs: Cache<DiscussionId, u64>,
-    seen: Cache<(DiscussionId, EventId), ()>,
     next: Arc<AtomicU64>,
 }
 
@@ -59,7 +58,6 @@ impl PageCache {
         Self {
             kept,
             epochs: Cache::new(EPOCHS_MAX),
-            seen: Cache::new(EPOCHS_MAX),
             next: Arc::new(AtomicU64::new(0)),
         }
     }
@@ -80,17 +78,6 @@ impl PageCache {
     pub(super) fn forget(&self, discussion: DiscussionId) {
         self.epochs
             .insert(discussion, self.next.fetch_add(1, Ordering::Relaxed));
-    }
-
-    /// Whether this very event was met before. A later one says nothing of it: ids are minted
-    /// before they are written, so an older event may well be written after a newer one.
-    pub(super) fn has_met(&self, discussion: DiscussionId, event: EventId) -> bool {
-        self.seen.contains_key(&(discussion, event))
-    }
-
-    /// Remembers an event that is known to exist.
-    pub(super) fn meet(&self, discussion: DiscussionId, event: EventId) {
-        self.seen.insert((discussion, event), ());
     }
 
     pub(super) fn discussion(&self, epoch: Epoch) -> Option<Arc<Discussion>> {

@@ -4,12 +4,12 @@
 //! touches only the runs its rows lie in. Everything here could be thrown away and rebuilt by
 //! [`rebuild`], which tests use as the judge.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sqlx::{Row as _, SqliteConnection};
 
 use super::rows::{self, lane_key};
-use crate::domain::comment::branch_of;
+use crate::domain::comment::{CommentState, branch_of};
 use crate::domain::counts::{
     CountedRow, DiscussionCounts, RUN_ROWS_MAX, Run, Tally, branch_tallies,
 };
@@ -207,17 +207,19 @@ fn depth_limit(discussion: &Discussion, layout: i64) -> u16 {
 async fn hidden_of(
     db: &mut SqliteConnection,
     discussion: &Discussion,
-) -> Result<std::collections::HashSet<CommentId>, StoreError> {
+) -> Result<HashSet<CommentId>, StoreError> {
     if !discussion.has_hidden {
-        return Ok(std::collections::HashSet::new());
+        return Ok(HashSet::new());
     }
-    let hidden: Vec<i64> =
-        sqlx::query_scalar("SELECT comment_id FROM comments WHERE discussion_id = ? AND state = ?")
-            .bind(discussion.id.get())
-            .bind(crate::domain::comment::CommentState::Hidden.code())
-            .fetch_all(db)
-            .await
-            .during(OP)?;
+    let hidden: Vec<i64> = sqlx::query_scalar(
+        "SELECT comment_id FROM comments WHERE discussion_id = ? AND state IN (?, ?)",
+    )
+    .bind(discussion.id.get())
+    .bind(CommentState::Hidden.code())
+    .bind(CommentState::Pending.code())
+    .fetch_all(db)
+    .await
+    .during(OP)?;
     Ok(hidden.into_iter().map(CommentId::new).collect())
 }
 
@@ -378,8 +380,7 @@ pub(super) async fn rebuild(
     let mut wrong = false;
     for row in &all_rows {
         let (tally, live_below) = tallies.get(&row.id).copied().unwrap_or_default();
-        if row.state == crate::domain::comment::CommentState::Buried && live_below != row.live_below
-        {
+        if row.state == CommentState::Buried && live_below != row.live_below {
             wrong = true;
             set_live_below(db, discussion.id, row.id, live_below).await?;
         }

@@ -129,7 +129,7 @@ async fn ancestors_under(
         return Ok(Err(CreateOutcome::TooDeep));
     }
     let above = states_of(db, discussion, &parent.ancestors).await?;
-    if above.iter().any(|row| row.state == CommentState::Hidden) {
+    if above.iter().any(|row| row.state.hides_below()) {
         return Ok(Err(CreateOutcome::ParentGone));
     }
     let mut ancestors = parent.ancestors;
@@ -258,7 +258,7 @@ pub(super) async fn mark_unindexed(
     Ok(())
 }
 
-/// Says that the discussion has, or had, hidden comments.
+/// Says that the discussion has, or had, comments that hide what is below them.
 pub(super) async fn mark_hidden(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
@@ -325,7 +325,7 @@ pub(super) async fn count_new(
     comment: &Comment,
 ) -> Result<(), StoreError> {
     let above = states_of(db, discussion.id, &comment.ancestors).await?;
-    let hidden_above = above.iter().any(|row| row.state == CommentState::Hidden);
+    let hidden_above = above.iter().any(|row| row.state.hides_below());
     let tally = contribution(comment.state, comment.live_below, hidden_above);
     counting::add_row(db, discussion, comment.id, &comment.ancestors, tally).await?;
     if comment.state != CommentState::Published {
@@ -335,13 +335,13 @@ pub(super) async fn count_new(
     let reached = above
         .iter()
         .rev()
-        .take_while(|row| row.state != CommentState::Hidden);
+        .take_while(|row| !row.state.hides_below());
     let woken: Vec<&CountedRow> = reached
         .filter(|row| row.state == CommentState::Buried && !row.live_below)
         .collect();
     let hidden: Vec<CommentId> = above
         .iter()
-        .filter(|row| row.state == CommentState::Hidden)
+        .filter(|row| row.state.hides_below())
         .map(|row| row.id)
         .collect();
     let mut changes = Vec::with_capacity(woken.len());

@@ -113,7 +113,7 @@ pub(super) async fn comments(
     batch: Batch,
     rows: Vec<ImportComment>,
 ) -> Result<Vec<ImportOutcome>, StoreError> {
-    if rows.iter().any(|row| row.state == CommentState::Hidden) {
+    if rows.iter().any(|row| row.state.hides_below()) {
         // Before the first of them: pages and counts look at ancestors' states only where it is set.
         mark_hidden(db, batch.discussion).await?;
     }
