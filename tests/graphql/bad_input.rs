@@ -161,12 +161,7 @@ async fn case_26_invisible_and_over_long_texts_are_refused_with_limit_and_size()
         ("\n\n\n", "BODY_EMPTY", None, None),
         (long.as_str(), "BODY_TOO_LONG", Some(10_000), Some(10_001)),
         (wide.as_str(), "BODY_TOO_LONG", Some(10_000), Some(10_001)),
-        (
-            marks.as_str(),
-            "BODY_TOO_MANY_MARKS",
-            Some(8),
-            Some(2_000),
-        ),
+        (marks.as_str(), "BODY_TOO_MANY_MARKS", Some(8), Some(2_000)),
     ] {
         let refused = app.try_post(&Who::user(1), "p", None, body, None).await;
         assert_eq!(

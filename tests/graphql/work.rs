@@ -11,7 +11,8 @@ use crate::support::{NOW_MS, TestApp, Who};
 /// A discussion of `size` comments, one root in ten, its index built.
 async fn discussion_of(app: &TestApp, name: &str, size: usize) {
     // The first request of a viewer looks up their profile; it is not part of a page.
-    app.ask(&Who::user(1), "{ viewer { role } }", json!({})).await;
+    app.ask(&Who::user(1), "{ viewer { role } }", json!({}))
+        .await;
     let ports = app.app.service().ports();
     let new = ImportDiscussion {
         source: "test".to_owned(),

@@ -12,6 +12,9 @@ use crate::store::{StoreError, StoreErrorKind};
 /// The schema of the group, step by step.
 pub const MIGRATIONS: &[Migration] = &[include_str!("../../../deploy/sql/sqlite/states_0001.sql")];
 
+const USERS: &str =
+    "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))";
+
 /// Users in one file.
 #[derive(Clone, Debug)]
 pub struct SqliteUsers {
@@ -23,6 +26,17 @@ impl SqliteUsers {
     pub fn new(group: SqliteGroup) -> Self {
         Self { group }
     }
+
+    /// Runs the statement of [`UserStore::users`] and leaves its rows unread: what a measurement
+    /// compares pages with. Returns how many rows there are.
+    pub async fn bare_users(&self, ids: &[UserId]) -> Result<usize, StoreError> {
+        let rows = sqlx::query(USERS)
+            .bind(serde_json::to_string(ids).unwrap_or_default())
+            .fetch_all(self.group.readers())
+            .await
+            .map_err(|e| failed("users.users", e))?;
+        Ok(rows.len())
+    }
 }
 
 #[async_trait]
@@ -31,13 +45,11 @@ impl UserStore for SqliteUsers {
         const OP: &str = "users.users";
         let wanted = serde_json::to_string(ids).unwrap_or_default();
         self.group.count(1);
-        let rows = sqlx::query(
-            "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))",
-        )
-        .bind(wanted)
-        .fetch_all(self.group.readers())
-        .await
-        .map_err(|e| failed(OP, e))?;
+        let rows = sqlx::query(USERS)
+            .bind(wanted)
+            .fetch_all(self.group.readers())
+            .await
+            .map_err(|e| failed(OP, e))?;
         rows.iter()
             .map(|row| {
                 Ok(User {
