@@ -174,16 +174,20 @@ impl CommentReads for SqliteComments {
 
     async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError> {
         const OP: &str = "comments.discussion_by_key";
+        if let Some(id) = self.cache.holder(key) {
+            return Ok(self.discussions(&[id]).await?.pop());
+        }
         self.group.count(1);
         let id: Option<i64> = sqlx::query_scalar(DISCUSSION_BY_KEY)
             .bind(key)
             .fetch_optional(self.group.readers())
             .await
             .during(OP)?;
-        match id {
-            None => Ok(None),
-            Some(id) => Ok(self.discussions(&[DiscussionId::new(id)]).await?.pop()),
-        }
+        let Some(id) = id.map(DiscussionId::new) else {
+            return Ok(None);
+        };
+        self.cache.keep_holder(key, id);
+        Ok(self.discussions(&[id]).await?.pop())
     }
 
     async fn comments(
