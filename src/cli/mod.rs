@@ -3,6 +3,7 @@
 //! A command reads its arguments, calls the library and prints. Exit codes: 0 done, 1 failed,
 //! 2 used or configured wrongly.
 
+pub mod bench;
 mod config;
 mod import;
 mod output;
@@ -34,6 +35,7 @@ enum Command {
     Import(import::ImportCommand),
     Config(config::ConfigCommand),
     Schema(schema::SchemaCommand),
+    Bench(bench::BenchCommand),
 }
 
 /// Which configuration a command works with.
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Import(command) => command.run(),
         Command::Config(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Schema(command) => command.run().map(|()| ExitCode::SUCCESS),
+        Command::Bench(command) => command.run().map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|failure| {
         output::complain(&failure);

@@ -20,6 +20,9 @@ use crate::config::{self, StoreUrl};
 use crate::domain::clock::Clock;
 use crate::tasks::Tasks;
 
+/// Profiles get this part of the memory for rows, on top of it.
+const PROFILES_PART: u64 = 8;
+
 /// The name of the file of flag states; it lies beside the comments.
 const FLAG_STATES: &str = "flags.state.toml";
 
@@ -124,7 +127,10 @@ pub async fn open(
     };
     Ok(Stores {
         comments: Arc::new(SqliteComments::new(comments.clone(), options)),
-        users: Arc::new(SqliteUsers::new(users.clone())),
+        users: Arc::new(SqliteUsers::with_cache(
+            users.clone(),
+            options.cache_bytes.div_ceil(PROFILES_PART),
+        )),
         workers: Arc::new(SqliteWorkers::new(comments.clone())),
         flags: opening.flags(&urls.flags, states)?,
         groups: [comments, users],

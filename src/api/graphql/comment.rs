@@ -83,7 +83,7 @@ pub(super) struct CommentAbilities {
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     made: Arc<DomainBody>,
-    source: String,
+    comment: CommentNode,
 }
 
 #[Object]
@@ -100,7 +100,8 @@ impl Body {
 
     /// The text as its author wrote it, for editing.
     async fn source(&self) -> &str {
-        &self.source
+        let content = self.comment.0.view.content.as_ref();
+        content.map_or("", |content| &content.body)
     }
 
     /// How the source is written.
@@ -139,11 +140,10 @@ impl CommentNode {
 
     /// Its text. Null for a tombstone.
     async fn body(&self) -> Option<Body> {
-        let content = self.0.view.content.as_ref()?;
         let made = self.0.body.as_ref().map(Arc::clone)?;
         Some(Body {
             made,
-            source: content.body.clone(),
+            comment: self.clone(),
         })
     }
 

@@ -6,8 +6,9 @@ use super::comment::CommentNode;
 use super::load::edges_have_replies;
 use super::scalars::{CommentsMode, CommentsModeReason, ReplyOrder, int};
 use super::want::ListArgs;
+use crate::domain::cursor::{Cursor, CursorList};
 use crate::domain::mode::{Mode, ModeChoice, ModeReason};
-use crate::domain::page::PageArgs;
+use crate::domain::page::{Order, PageArgs};
 use crate::service::threads::CommentsPage;
 
 /// Where a page lies in its list.
@@ -27,7 +28,8 @@ pub(super) struct PageInfo {
 /// A comment's place in a page.
 #[derive(Clone, Debug)]
 pub(super) struct CommentEdge {
-    cursor: String,
+    list: CursorList,
+    order: Order,
     node: CommentNode,
     mode: Mode,
 }
@@ -35,7 +37,8 @@ pub(super) struct CommentEdge {
 impl CommentEdge {
     pub(super) fn new(page: &CommentsPage, node: CommentNode) -> Self {
         Self {
-            cursor: page.cursor(node.comment_id()),
+            list: page.list,
+            order: page.order,
             node,
             mode: page.choice.mode,
         }
@@ -46,8 +49,14 @@ impl CommentEdge {
 #[Object]
 impl CommentEdge {
     /// The place, to page from.
-    async fn cursor(&self) -> &str {
-        &self.cursor
+    async fn cursor(&self) -> String {
+        // Made only where it is asked for: most rows of most pages are never paged from.
+        Cursor {
+            list: self.list,
+            order: self.order,
+            id: self.node.comment_id(),
+        }
+        .encode()
     }
 
     /// The comment.
@@ -91,8 +100,12 @@ pub(super) struct CommentConnection {
 }
 
 impl CommentConnection {
-    pub(super) fn new(page: &CommentsPage, edges: Vec<CommentEdge>) -> Self {
-        let (start_cursor, end_cursor) = page.ends();
+    /// `ends`: the cursors of the page's ends, where its `pageInfo` is asked for.
+    pub(super) fn new(
+        page: &CommentsPage,
+        (start_cursor, end_cursor): (Option<String>, Option<String>),
+        edges: Vec<CommentEdge>,
+    ) -> Self {
         Self {
             choice: page.choice,
             edges,

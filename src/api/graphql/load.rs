@@ -52,26 +52,30 @@ impl Loader {
     }
 
     /// Several pages with the same selection, loaded together.
-    async fn pages(&self, pages: Vec<CommentsPage>, want: &Want) -> Vec<CommentConnection> {
+    async fn pages(&self, mut pages: Vec<CommentsPage>, want: &Want) -> Vec<CommentConnection> {
         let edges = want.below("edges");
         let node = edges.below("node");
         let on_edges: Vec<WantField> = edges.all("replies").cloned().collect();
-        let rows = pages
-            .iter()
-            .flat_map(|page| {
-                page.comments.iter().map(|view| Row {
-                    view: view.clone(),
-                    discussion: Arc::clone(&page.discussion),
-                })
-            })
-            .collect();
+        let is_paged = want.has("pageInfo");
+        let mut shapes = Vec::with_capacity(pages.len());
+        let mut rows = Vec::new();
+        for page in &mut pages {
+            let ends = if is_paged { page.ends() } else { (None, None) };
+            shapes.push((ends, page.comments.len()));
+            let discussion = &page.discussion;
+            rows.extend(page.comments.drain(..).map(|view| Row {
+                view,
+                discussion: Arc::clone(discussion),
+            }));
+        }
         let mut nodes = self.rows(rows, &node, &on_edges).await.into_iter();
         pages
-            .into_iter()
-            .map(|page| {
-                let here = nodes.by_ref().take(page.comments.len());
-                let edges = here.map(|node| CommentEdge::new(&page, node)).collect();
-                CommentConnection::new(&page, edges)
+            .iter()
+            .zip(shapes)
+            .map(|(page, (ends, rows))| {
+                let here = nodes.by_ref().take(rows);
+                let edges = here.map(|node| CommentEdge::new(page, node)).collect();
+                CommentConnection::new(page, ends, edges)
             })
             .collect()
     }

@@ -10,6 +10,7 @@ mod client;
 mod console;
 mod error;
 mod execute;
+mod fixed;
 mod front;
 mod handler;
 mod probes;
@@ -31,6 +32,7 @@ use auth::Identity;
 /// The routes as one service, for who serves or calls them without naming the HTTP library.
 pub use axum::Router;
 pub use error::{Code, RequestError};
+pub use fixed::fixed_answers;
 pub use front::PreparedRequest;
 pub use probes::{Check, CheckState, Readiness};
 pub use server::{Edge, HttpSettingsError, router, serve};

@@ -4,12 +4,15 @@
 //! module alone and a second run adds nothing: what was edited or deleted since stays as it is.
 //! Nobody real wrote any of it.
 
+mod bulk;
 mod catalogue;
 mod people;
 mod plan;
 #[cfg(test)]
 mod tests;
 mod texts;
+
+pub use self::bulk::{BULK_ENTITY_TYPE, BULK_PEOPLE, bulk};
 
 use self::catalogue::{TOPICS, Topic};
 use self::people::PEOPLE;

@@ -1,6 +1,15 @@
 //! Port `users` on SQLite (group "states").
+//!
+//! Profiles stand beside every comment, so those read lately are kept in memory. As with pages, a
+//! kept name is never older than the last acknowledged write of this process, and at most 250 ms
+//! older than another process's.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use moka::sync::Cache;
 use sqlx::Row as _;
 
 use super::UserStore;
@@ -12,16 +21,102 @@ use crate::store::{StoreError, StoreErrorKind};
 /// The schema of the group, step by step.
 pub const MIGRATIONS: &[Migration] = &[include_str!("../../../deploy/sql/sqlite/states_0001.sql")];
 
+const USERS: &str =
+    "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))";
+
+/// Bytes of profiles kept in memory unless said otherwise.
+const CACHE_BYTES: u64 = 8 << 20;
+/// Writes are told apart by so many groups of ids: one empties the cache of its group only.
+const SHARDS: usize = 251;
+
 /// Users in one file.
 #[derive(Clone, Debug)]
 pub struct SqliteUsers {
     group: SqliteGroup,
+    known: Known,
+}
+
+/// A user at a moment: the number of writes to their shard and of other processes' writes before.
+type Moment = (UserId, u64, u64);
+
+/// Profiles in memory; `None` for somebody without one.
+#[derive(Clone, Debug)]
+struct Known {
+    kept: Option<Cache<Moment, Option<Arc<str>>>>,
+    writes: Arc<[AtomicU64]>,
+}
+
+impl Known {
+    fn new(bytes: u64) -> Self {
+        let kept = (bytes > 0).then(|| {
+            Cache::builder()
+                .max_capacity(bytes)
+                .weigher(|_, name: &Option<Arc<str>>| {
+                    let name = name.as_ref().map_or(0, |name| name.len());
+                    u32::try_from(name + 150).unwrap_or(u32::MAX)
+                })
+                .build()
+        });
+        Self {
+            kept,
+            writes: (0..SHARDS).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    fn shard(&self, id: UserId) -> Option<&AtomicU64> {
+        // Ids end in counters that are often 0; the remainder by a prime spreads them.
+        let shard = id.get().rem_euclid(251);
+        self.writes.get(usize::try_from(shard).unwrap_or_default())
+    }
+
+    /// Take it before reading; what was read is kept under it.
+    fn moment(&self, id: UserId, foreign: u64) -> Moment {
+        let writes = self.shard(id);
+        let writes = writes.map_or(0, |writes| writes.load(Ordering::Acquire));
+        (id, writes, foreign)
+    }
+
+    /// Nothing kept of this user is used again.
+    fn forget(&self, id: UserId) {
+        if let Some(writes) = self.shard(id) {
+            writes.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn get(&self, moment: Moment) -> Option<Option<Arc<str>>> {
+        self.kept.as_ref()?.get(&moment)
+    }
+
+    fn keep(&self, moment: Moment, name: Option<Arc<str>>) {
+        if let Some(kept) = &self.kept {
+            kept.insert(moment, name);
+        }
+    }
 }
 
 impl SqliteUsers {
     /// Users in an open group.
     pub fn new(group: SqliteGroup) -> Self {
-        Self { group }
+        Self::with_cache(group, CACHE_BYTES)
+    }
+
+    /// As [`Self::new`], with so many bytes of profiles in memory; 0 keeps none.
+    pub fn with_cache(group: SqliteGroup, bytes: u64) -> Self {
+        Self {
+            group,
+            known: Known::new(bytes),
+        }
+    }
+
+    /// Runs the statement of [`UserStore::users`] and leaves its rows unread: what a measurement
+    /// compares pages with. Returns how many rows there are.
+    pub async fn bare_users(&self, ids: &[UserId]) -> Result<usize, StoreError> {
+        let rows = sqlx::query(USERS)
+            .bind(serde_json::to_string(ids).unwrap_or_default())
+            .fetch_all(self.group.readers())
+            .await
+            .map_err(|e| failed("users.users", e))?;
+        Ok(rows.len())
     }
 }
 
@@ -29,23 +124,45 @@ impl SqliteUsers {
 impl UserStore for SqliteUsers {
     async fn users(&self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {
         const OP: &str = "users.users";
-        let wanted = serde_json::to_string(ids).unwrap_or_default();
+        let foreign = self.group.foreign_writes();
+        let mut found = Vec::with_capacity(ids.len());
+        let mut missing: HashMap<UserId, Moment> = HashMap::new();
+        for id in ids {
+            let moment = self.known.moment(*id, foreign);
+            match self.known.get(moment) {
+                Some(name) => found.extend(name.map(|name| User {
+                    id: *id,
+                    name: name.as_ref().to_owned(),
+                })),
+                None => {
+                    missing.insert(*id, moment);
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        let wanted: Vec<UserId> = missing.keys().copied().collect();
         self.group.count(1);
-        let rows = sqlx::query(
-            "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))",
-        )
-        .bind(wanted)
-        .fetch_all(self.group.readers())
-        .await
-        .map_err(|e| failed(OP, e))?;
-        rows.iter()
-            .map(|row| {
-                Ok(User {
-                    id: UserId::new(row.try_get(0).map_err(|e| failed(OP, e))?),
-                    name: row.try_get(1).map_err(|e| failed(OP, e))?,
-                })
-            })
-            .collect()
+        let rows = sqlx::query(USERS)
+            .bind(serde_json::to_string(&wanted).unwrap_or_default())
+            .fetch_all(self.group.readers())
+            .await
+            .map_err(|e| failed(OP, e))?;
+        for row in &rows {
+            let user = User {
+                id: UserId::new(row.try_get(0).map_err(|e| failed(OP, e))?),
+                name: row.try_get(1).map_err(|e| failed(OP, e))?,
+            };
+            if let Some(moment) = missing.remove(&user.id) {
+                self.known.keep(moment, Some(Arc::from(user.name.as_str())));
+            }
+            found.push(user);
+        }
+        for moment in missing.into_values() {
+            self.known.keep(moment, None);
+        }
+        Ok(found)
     }
 
     async fn map_subject(
@@ -72,8 +189,9 @@ impl UserStore for SqliteUsers {
             return Ok(UserId::new(known));
         }
         let (issuer, subject, name) = (issuer.to_owned(), subject.to_owned(), name.to_owned());
+        let known = self.known.clone();
         self.group
-            .write(OP, move |db| {
+            .write_then(OP, move || known.forget(candidate), move |db| {
                 Box::pin(async move {
                     let claimed = sqlx::query(
                         "INSERT INTO user_subjects (issuer, subject, user_id) VALUES (?, ?, ?) \
@@ -110,21 +228,26 @@ impl UserStore for SqliteUsers {
     async fn set_name(&self, id: UserId, name: &str) -> Result<(), StoreError> {
         const OP: &str = "users.set_name";
         let name = name.to_owned();
+        let known = self.known.clone();
         self.group
-            .write(OP, move |db| {
-                Box::pin(async move {
-                    sqlx::query(
-                        "INSERT INTO users (user_id, name) VALUES (?, ?) \
+            .write_then(
+                OP,
+                move || known.forget(id),
+                move |db| {
+                    Box::pin(async move {
+                        sqlx::query(
+                            "INSERT INTO users (user_id, name) VALUES (?, ?) \
                          ON CONFLICT (user_id) DO UPDATE SET name = excluded.name",
-                    )
-                    .bind(id.get())
-                    .bind(&name)
-                    .execute(&mut *db)
-                    .await
-                    .map_err(|e| failed(OP, e))?;
-                    Ok(())
-                })
-            })
+                        )
+                        .bind(id.get())
+                        .bind(&name)
+                        .execute(&mut *db)
+                        .await
+                        .map_err(|e| failed(OP, e))?;
+                        Ok(())
+                    })
+                },
+            )
             .await
     }
 }

@@ -18,6 +18,9 @@ use crate::store::comments::{Lane, Rows};
 /// Discussions whose epoch is remembered; a forgotten one gets a new, never used epoch.
 const EPOCHS_MAX: u64 = 100_000;
 
+/// The part of the memory that keys may take on top.
+const KEYS_PART: u64 = 16;
+
 /// A moment in a discussion's life: equal epochs mean equal rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Epoch {
@@ -43,6 +46,7 @@ enum Kept {
 #[derive(Clone, Debug)]
 pub(super) struct PageCache {
     kept: Option<Cache<(Epoch, Key), Kept>>,
+    keys: Option<Cache<String, DiscussionId>>,
     epochs: Cache<DiscussionId, u64>,
     next: Arc<AtomicU64>,
 }
@@ -55,8 +59,16 @@ impl PageCache {
                 .weigher(|_, kept| weight(kept))
                 .build()
         });
+        // A claimed key names the same discussion for ever, so it needs no epoch.
+        let keys = (bytes > 0).then(|| {
+            Cache::builder()
+                .max_capacity(bytes.div_ceil(KEYS_PART))
+                .weigher(|key: &String, _| u32::try_from(key.len() + 100).unwrap_or(u32::MAX))
+                .build()
+        });
         Self {
             kept,
+            keys,
             epochs: Cache::new(EPOCHS_MAX),
             next: Arc::new(AtomicU64::new(0)),
         }
@@ -78,6 +90,17 @@ impl PageCache {
     pub(super) fn forget(&self, discussion: DiscussionId) {
         self.epochs
             .insert(discussion, self.next.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// The discussion that a key is known to name.
+    pub(super) fn holder(&self, key: &str) -> Option<DiscussionId> {
+        self.keys.as_ref()?.get(key)
+    }
+
+    pub(super) fn keep_holder(&self, key: &str, discussion: DiscussionId) {
+        if let Some(keys) = &self.keys {
+            keys.insert(key.to_owned(), discussion);
+        }
     }
 
     pub(super) fn discussion(&self, epoch: Epoch) -> Option<Arc<Discussion>> {

@@ -5,6 +5,7 @@
 //! exact, without a margin: a write without index row is ordered against builds by the transaction
 //! (`unindexed_id` is raised to whatever build has begun).
 
+mod bare;
 mod cache;
 mod change;
 mod counting;
@@ -17,6 +18,8 @@ mod rows;
 
 use futures_util::future::BoxFuture;
 use sqlx::SqliteConnection;
+
+pub use self::bare::BarePage;
 
 use self::cache::PageCache;
 use crate::domain::ids::DiscussionId;

@@ -53,6 +53,24 @@ macro_rules! tree_sql {
     };
 }
 
+pub(super) const LINEAR_ASC: &str = linear_sql!("ASC");
+pub(super) const LINEAR_DESC: &str = linear_sql!("DESC");
+pub(super) const TREE_ASC: &str = tree_sql!("ASC");
+pub(super) const TREE_DESC: &str = tree_sql!("DESC");
+
+pub(super) const DISCUSSIONS: &str = concat!(
+    "SELECT ",
+    discussion_columns!(),
+    " FROM discussions WHERE discussion_id IN (SELECT value FROM json_each(?))"
+);
+
+pub(super) const DISCUSSION_BY_KEY: &str =
+    "SELECT discussion_id FROM discussion_by_key WHERE key = ?";
+
+pub(super) const BRANCH_SUMS: &str = "SELECT b.branch_id, sum(b.total), sum(b.published), \
+     sum(b.visible), sum(b.shown) FROM json_each(?1) h CROSS JOIN branch_counts b \
+     WHERE b.discussion_id = ?2 AND b.layout = ?3 AND b.branch_id = h.value GROUP BY b.branch_id";
+
 impl SqliteComments {
     fn epoch(&self, discussion: DiscussionId) -> Epoch {
         self.cache.epoch(discussion, self.group.foreign_writes())
@@ -61,9 +79,9 @@ impl SqliteComments {
     async fn linear(&self, discussion: DiscussionId, slice: Slice) -> Result<Rows, StoreError> {
         const OP: &str = "comments.slices";
         let sql = if slice.ascending {
-            linear_sql!("ASC")
+            LINEAR_ASC
         } else {
-            linear_sql!("DESC")
+            LINEAR_DESC
         };
         self.group.count(1);
         let found = sqlx::query(sql)
@@ -89,11 +107,7 @@ impl SqliteComments {
         slice: Slice,
     ) -> Result<HashMap<i64, Vec<Comment>>, StoreError> {
         const OP: &str = "comments.slices";
-        let sql = if slice.ascending {
-            tree_sql!("ASC")
-        } else {
-            tree_sql!("DESC")
-        };
+        let sql = if slice.ascending { TREE_ASC } else { TREE_DESC };
         self.group.count(1);
         let found = sqlx::query(sql)
             .bind(discussion.get())
@@ -143,15 +157,11 @@ impl CommentReads for SqliteComments {
         }
         let wanted: Vec<DiscussionId> = missing.keys().copied().collect();
         self.group.count(1);
-        let read = sqlx::query(concat!(
-            "SELECT ",
-            discussion_columns!(),
-            " FROM discussions WHERE discussion_id IN (SELECT value FROM json_each(?))"
-        ))
-        .bind(json(&wanted))
-        .fetch_all(self.group.readers())
-        .await
-        .during(OP)?;
+        let read = sqlx::query(DISCUSSIONS)
+            .bind(json(&wanted))
+            .fetch_all(self.group.readers())
+            .await
+            .during(OP)?;
         for row in &read {
             let row = rows::discussion(row)?;
             if let Some(epoch) = missing.get(&row.id) {
@@ -164,17 +174,20 @@ impl CommentReads for SqliteComments {
 
     async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError> {
         const OP: &str = "comments.discussion_by_key";
-        self.group.count(1);
-        let id: Option<i64> =
-            sqlx::query_scalar("SELECT discussion_id FROM discussion_by_key WHERE key = ?")
-                .bind(key)
-                .fetch_optional(self.group.readers())
-                .await
-                .during(OP)?;
-        match id {
-            None => Ok(None),
-            Some(id) => Ok(self.discussions(&[DiscussionId::new(id)]).await?.pop()),
+        if let Some(id) = self.cache.holder(key) {
+            return Ok(self.discussions(&[id]).await?.pop());
         }
+        self.group.count(1);
+        let id: Option<i64> = sqlx::query_scalar(DISCUSSION_BY_KEY)
+            .bind(key)
+            .fetch_optional(self.group.readers())
+            .await
+            .during(OP)?;
+        let Some(id) = id.map(DiscussionId::new) else {
+            return Ok(None);
+        };
+        self.cache.keep_holder(key, id);
+        Ok(self.discussions(&[id]).await?.pop())
     }
 
     async fn comments(
@@ -314,18 +327,13 @@ impl CommentReads for SqliteComments {
         }
         if !missing.is_empty() {
             self.group.count(1);
-            let found = sqlx::query(
-                "SELECT b.branch_id, sum(b.total), sum(b.published), sum(b.visible), sum(b.shown) \
-                 FROM json_each(?1) h CROSS JOIN branch_counts b \
-                 WHERE b.discussion_id = ?2 AND b.layout = ?3 AND b.branch_id = h.value \
-                 GROUP BY b.branch_id",
-            )
-            .bind(json(&missing))
-            .bind(discussion.get())
-            .bind(i64::from(layout))
-            .fetch_all(self.group.readers())
-            .await
-            .during(OP)?;
+            let found = sqlx::query(BRANCH_SUMS)
+                .bind(json(&missing))
+                .bind(discussion.get())
+                .bind(i64::from(layout))
+                .fetch_all(self.group.readers())
+                .await
+                .during(OP)?;
             let mut read = HashMap::with_capacity(found.len());
             for row in &found {
                 let head: i64 = row.try_get(0).during(OP)?;

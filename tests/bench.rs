@@ -1,0 +1,43 @@
+//! `threadline bench` still runs: what it measures is not looked at, since times prove nothing here.
+
+#![expect(clippy::unwrap_used, reason = "a case fails by panicking")]
+
+use std::process::Command;
+
+use serde_json::Value;
+
+#[test]
+fn pages_are_measured_in_every_way_and_printed_as_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("pages.json");
+    let ran = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(["bench", "pages", "--sizes", "100,30", "--seconds", "0.02"])
+        .arg("--json")
+        .arg(&json)
+        .output()
+        .unwrap();
+    let table = String::from_utf8(ran.stdout).unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{said}");
+    for part in ["30 comments", "100 comments", "hot/static", "load/bare"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let report: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let cases = report["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 2 * 3 * 5);
+    for case in cases {
+        assert!(case["pages"].as_u64().unwrap() > 0, "{case}");
+    }
+}
+
+#[test]
+fn a_size_or_a_time_out_of_reach_is_refused() {
+    for arguments in [["--sizes", "0"], ["--sizes", "1000001"], ["--seconds", "0"]] {
+        let ran = Command::new(env!("CARGO_BIN_EXE_threadline"))
+            .args(["bench", "pages"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{arguments:?}");
+    }
+}
