@@ -219,7 +219,7 @@ async fn i1_imported_states_are_counted_as_what_they_are(env: Comments) {
         expect_outcome!(outcome, ImportOutcome::Imported(_));
     }
     assert!(env.discussion(discussion).await.has_hidden);
-    assert_eq!(env.sums(discussion).await, (10, 3, 2, 4));
+    assert_eq!(env.sums(discussion).await, (10, 3, 1, 3));
     let live = async |place: usize| {
         let id = imported(outcomes[place]);
         env.find(discussion, id).await.unwrap().live_below

@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::create::{count_new, insert_row, load_comment, mark_hidden, mark_unindexed};
 use super::discussions::{claim_key, insert_discussion, load_discussion};
-use crate::domain::comment::{Comment, CommentState, DEPTH_MAX};
+use crate::domain::comment::{Comment, DEPTH_MAX};
 use crate::domain::discussion::{Discussion, DiscussionState, entity_key, url_key};
 use crate::domain::ids::imported::{first_place, next_place};
 use crate::domain::ids::{CommentId, DiscussionId};
