@@ -12,6 +12,10 @@ use threadline::service::reading::DiscussionRef;
 use threadline::service::writing::{Post, WriteOutcome};
 use tokio::runtime::Runtime;
 
+// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const BODY: &str = "A comment of some length, as people write them when they agree with somebody \
                     and would like to add one more thing.";
 const AUTHOR: UserId = UserId::new(7);

@@ -24,6 +24,10 @@ use threadline::domain::viewer::{ClientInfo, Role};
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
 
+// As the binary has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const SIZES: [u32; 2] = [1_000, 10_000];
 
 async fn route(app: &App, shape: PageShape, body: String) -> usize {

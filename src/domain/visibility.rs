@@ -1,4 +1,4 @@
-//! Who sees what of a comment: the one function that redacts, [`view`].
+//! Who sees what of a comment: [`view`] and, for a row at hand, [`into_view`]; both ask one table.
 //!
 //! Nothing outside this file decides whether a body or an author may be read. Readers get a
 //! [`CommentView`], never a stored row.
@@ -73,36 +73,65 @@ pub fn is_listed(state: CommentState, live_below: bool, hidden_above: bool) -> b
 /// A buried row keeps no text, so there is nothing to show to anyone.
 #[must_use]
 pub fn view(row: &Comment, viewer: Option<&Viewer>, hidden_above: bool) -> Option<CommentView> {
+    match seen(row, viewer, hidden_above) {
+        Seen::Nothing => None,
+        Seen::Tombstone => Some(tombstone(row)),
+        Seen::Whole => Some(whole(row.clone())),
+    }
+}
+
+/// As [`view`], for a row that nobody else needs: its text is not copied.
+#[must_use]
+pub fn into_view(row: Comment, viewer: Option<&Viewer>, hidden_above: bool) -> Option<CommentView> {
+    match seen(&row, viewer, hidden_above) {
+        Seen::Nothing => None,
+        Seen::Tombstone => Some(tombstone(&row)),
+        Seen::Whole => Some(whole(row)),
+    }
+}
+
+/// How much of a row is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Nothing,
+    Tombstone,
+    Whole,
+}
+
+fn seen(row: &Comment, viewer: Option<&Viewer>, hidden_above: bool) -> Seen {
     let moderates = viewer.is_some_and(|viewer| viewer.role >= Role::Moderator);
     let wrote = viewer.is_some_and(|viewer| viewer.user_id == row.author_id);
-    let whole = match row.state {
-        CommentState::Buried => {
-            let shown = moderates || (row.live_below && !hidden_above);
-            return shown.then(|| tombstone(row));
-        }
-        CommentState::Published => !hidden_above || wrote || moderates,
-        CommentState::Pending | CommentState::Hidden => wrote || moderates,
+    let (shown, then) = match row.state {
+        CommentState::Buried => (
+            moderates || (row.live_below && !hidden_above),
+            Seen::Tombstone,
+        ),
+        CommentState::Published => (!hidden_above || wrote || moderates, Seen::Whole),
+        CommentState::Pending | CommentState::Hidden => (wrote || moderates, Seen::Whole),
     };
-    whole.then(|| {
-        redacted(
-            row,
-            Some(CommentContent {
-                author_id: row.author_id,
-                body: row.body.clone(),
-                format: row.format,
-                edited_at_ms: row.edited_at_ms,
-            }),
-        )
-    })
+    if shown { then } else { Seen::Nothing }
+}
+
+fn whole(row: Comment) -> CommentView {
+    CommentView {
+        id: row.id,
+        discussion_id: row.discussion_id,
+        parent_id: row.parent_id,
+        ancestors: row.ancestors,
+        state: row.state,
+        revision: row.revision,
+        content: Some(CommentContent {
+            author_id: row.author_id,
+            body: row.body,
+            format: row.format,
+            edited_at_ms: row.edited_at_ms,
+        }),
+    }
 }
 
 /// What is left of a comment when its text and author are gone.
 #[must_use]
 pub fn tombstone(row: &Comment) -> CommentView {
-    redacted(row, None)
-}
-
-fn redacted(row: &Comment, content: Option<CommentContent>) -> CommentView {
     CommentView {
         id: row.id,
         discussion_id: row.discussion_id,
@@ -110,7 +139,7 @@ fn redacted(row: &Comment, content: Option<CommentContent>) -> CommentView {
         ancestors: row.ancestors.clone(),
         state: row.state,
         revision: row.revision,
-        content,
+        content: None,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::CommentId;
 use crate::domain::mode::{Mode, ModeChoice, ModeReason, Servable, choose, threads_open};
 use crate::domain::page::{Order, PageArgs, PageRequest, page_size};
-use crate::domain::visibility::{CommentView, view};
+use crate::domain::visibility::{CommentView, into_view};
 use crate::store::comments::Lane;
 
 /// What a client asks of a discussion.
@@ -316,8 +316,8 @@ pub(super) fn page_of(
         order: query.order,
         comments: loaded
             .rows
-            .iter()
-            .filter_map(|row| view(row, viewer, false))
+            .into_iter()
+            .filter_map(|row| into_view(row, viewer, false))
             .collect(),
         has_previous: loaded.has_previous,
         has_next: loaded.has_next,

@@ -22,6 +22,9 @@ use crate::tasks::Tasks;
 /// Threads for known clients, as it is shipped.
 const THREADED_FLAG: &str = include_str!("../../../flags/comments-threaded.toml");
 
+/// The usual filter, but for what is said of starting and stopping, which is no news here.
+const QUIET: &str = "info,threadline::app=error,threadline::store::flags=warn,sqlx=error";
+
 /// The settings of a gateway over a folder; `cache_bytes` is its page cache if not the default.
 pub(super) fn config(folder: &Path, cache_bytes: Option<u64>) -> Result<Config, Failure> {
     let at = |scheme: &str, name: &str| format!("{scheme}:{}", folder.join(name).display());
@@ -30,8 +33,7 @@ pub(super) fn config(folder: &Path, cache_bytes: Option<u64>) -> Result<Config, 
         ("STORES__COMMENTS", at("sqlite", "comments.db")),
         ("STORES__USERS", at("sqlite", "states.db")),
         ("STORES__FLAGS", at("folder", "flags")),
-        // What is said of starting and stopping is no news here.
-        ("TELEMETRY__LOG", "info,threadline::app=warn".to_owned()),
+        ("TELEMETRY__LOG", QUIET.to_owned()),
     ];
     if let Some(bytes) = cache_bytes {
         settings.push(("COMMENTS__PAGE_CACHE_BYTES", bytes.to_string()));

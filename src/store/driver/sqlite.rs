@@ -31,6 +31,9 @@ pub const GROUP_MAX: usize = 50;
 const QUEUE_MAX: usize = 4_096;
 /// Reading connections.
 const READERS_MAX: u32 = 8;
+/// Rows that a statement may be ahead of its reader. A page and its replies fit, so the thread that
+/// runs it never waits; the driver's own 50 is one less than a page of 50 reads.
+const ROWS_AHEAD: usize = 1_024;
 /// How long a writer waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often an idle writer looks whether another process wrote.
@@ -158,6 +161,7 @@ impl SqliteGroup {
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(BUSY_TIMEOUT)
             .statement_cache_capacity(200)
+            .row_buffer_size(ROWS_AHEAD)
             .pragma("cache_size", "-16384")
             .pragma("temp_store", "memory")
             .foreign_keys(false);
