@@ -238,7 +238,7 @@ async fn i1_imported_states_are_counted_as_what_they_are(env: Comments) {
     ];
     env.import(discussion, more).await;
     assert!(live(5).await);
-    assert_eq!(env.sums(discussion).await, (12, 5, 3, 6));
+    assert_eq!(env.sums(discussion).await, (12, 5, 2, 5));
     env.audit(discussion).await;
 }
 
