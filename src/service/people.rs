@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use moka::sync::Cache;
 
-use super::error::bad_cursor;
 use super::{Request, Service, ServiceResult};
-use crate::domain::cursor::{Cursor, CursorList};
+use crate::domain::cursor::CursorList;
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
-use crate::domain::page::{Order, PageArgs, PageRequest, page_size};
+use crate::domain::page::{Order, PageArgs, PageRequest};
 use crate::domain::text::clean_name;
 use crate::domain::user::{User, numeric_subject};
 use crate::domain::viewer::{Role, Viewer};
@@ -116,31 +115,7 @@ impl Service {
         order: Order,
         args: &PageArgs<String>,
     ) -> ServiceResult<AuthorPage> {
-        let list = CursorList::Author(author);
-        let bind = |field, text: &Option<String>| {
-            let cursor = text.as_deref().map(Cursor::decode).transpose();
-            cursor
-                .and_then(|cursor| {
-                    cursor
-                        .map(|cursor| cursor.bound_to(list, order))
-                        .transpose()
-                })
-                .map_err(bad_cursor(field))
-        };
-        let settings = &self.settings;
-        let (limit, from_end, keep_last) = page_size(
-            args.first,
-            args.last,
-            settings.page_size_default,
-            settings.page_size_max,
-        )?;
-        let page = PageRequest {
-            limit,
-            from_end,
-            keep_last,
-            after: bind("after", &args.after)?,
-            before: bind("before", &args.before)?,
-        };
+        let page = self.page_request(args, CursorList::Author(author), order)?;
         self.author_page(request, author, order, page).await
     }
 

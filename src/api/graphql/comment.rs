@@ -9,13 +9,12 @@ use super::discussion::DiscussionNode;
 use super::failure::not_loaded;
 use super::scalars::{BodyFormat, CommentState, DateTime, ReplyOrder, int};
 use super::user::UserNode;
-use super::want::ListArgs;
+use super::want::{ListArgs, page_args};
 use crate::domain::body::Body as DomainBody;
 use crate::domain::counts::Tally;
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::opaque::GlobalId;
 use crate::domain::ids::{CommentId, DiscussionId};
-use crate::domain::page::PageArgs;
 use crate::domain::visibility::CommentView;
 
 /// Something loaded for a field, or that field's error.
@@ -203,12 +202,7 @@ impl CommentNode {
         last: Option<i32>,
         before: Option<String>,
     ) -> Option<Result<CommentConnection>> {
-        let page = PageArgs {
-            first: first.map(i64::from),
-            after,
-            last: last.map(i64::from),
-            before,
-        };
+        let page = page_args(first, after, last, before);
         self.replies_for(&ListArgs {
             order: order.unwrap_or_default().into(),
             page,

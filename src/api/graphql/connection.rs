@@ -5,10 +5,10 @@ use async_graphql::{Object, Result, SimpleObject};
 use super::comment::CommentNode;
 use super::load::edges_have_replies;
 use super::scalars::{CommentsMode, CommentsModeReason, ReplyOrder, int};
-use super::want::ListArgs;
+use super::want::{ListArgs, page_args};
 use crate::domain::cursor::{Cursor, CursorList};
 use crate::domain::mode::{Mode, ModeChoice, ModeReason};
-use crate::domain::page::{Order, PageArgs};
+use crate::domain::page::Order;
 use crate::service::threads::CommentsPage;
 
 /// Where a page lies in its list.
@@ -77,12 +77,7 @@ impl CommentEdge {
         if !edges_have_replies(self.mode) {
             return None;
         }
-        let page = PageArgs {
-            first: first.map(i64::from),
-            after,
-            last: last.map(i64::from),
-            before,
-        };
+        let page = page_args(first, after, last, before);
         self.node.replies_for(&ListArgs {
             order: order.unwrap_or_default().into(),
             page,

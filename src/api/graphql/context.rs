@@ -8,7 +8,7 @@ use super::failure::failure;
 use super::load::{Loader, Row};
 use super::loader_of;
 use super::scalars::{CommentsMode, CommentsModeReason, int};
-use super::want::Want;
+use super::want::{Want, page_args};
 use crate::domain::page::PageArgs;
 use crate::domain::visibility::CommentView;
 use crate::service::context::{CommentContext, Gap};
@@ -99,12 +99,7 @@ impl ContextNode {
         last: Option<i32>,
         before: Option<String>,
     ) -> Option<Result<CommentConnection>> {
-        let page = PageArgs {
-            first: first.map(i64::from),
-            after,
-            last: last.map(i64::from),
-            before,
-        };
+        let page = page_args(first, after, last, before);
         Some(self.load_ancestors(ctx, page).await)
     }
 

@@ -10,7 +10,7 @@ use super::context::ContextNode;
 use super::failure::{bad_input, failure};
 use super::loader_of;
 use super::scalars::{CommentOrder, CommentsMode, DateTime, DiscussionState, Url, int};
-use super::want::Want;
+use super::want::{Want, page_args};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::opaque::{GlobalId, decode_comment};
 use crate::domain::page::PageArgs;
@@ -106,12 +106,7 @@ impl DiscussionNode {
         last: Option<i32>,
         before: Option<String>,
     ) -> Option<Result<CommentConnection>> {
-        let page = PageArgs {
-            first: first.map(i64::from),
-            after,
-            last: last.map(i64::from),
-            before,
-        };
+        let page = page_args(first, after, last, before);
         Some(
             self.load_comments(
                 ctx,

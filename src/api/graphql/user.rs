@@ -7,10 +7,10 @@ use super::connection::PageInfo;
 use super::failure::failure;
 use super::loader_of;
 use super::scalars::{CommentOrder, Role};
-use super::want::Want;
+use super::want::{Want, page_args};
 use crate::domain::cursor::{Cursor, CursorList};
 use crate::domain::ids::opaque::GlobalId;
-use crate::domain::page::{Order, PageArgs};
+use crate::domain::page::Order;
 use crate::domain::user::User;
 
 /// A person in an answer.
@@ -53,12 +53,7 @@ impl UserNode {
             Err(error) => return Some(Err(error)),
         };
         let order: Order = order.unwrap_or(CommentOrder::Newest).into();
-        let args = PageArgs {
-            first: first.map(i64::from),
-            after,
-            last: last.map(i64::from),
-            before,
-        };
+        let args = page_args(first, after, last, before);
         let want = Want::of(ctx.field());
         let page = loader
             .service

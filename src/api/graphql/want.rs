@@ -81,6 +81,21 @@ pub(super) struct ListArgs {
     pub(super) page: PageArgs<String>,
 }
 
+/// A connection's four arguments as the schema has them.
+pub(super) fn page_args(
+    first: Option<i32>,
+    after: Option<String>,
+    last: Option<i32>,
+    before: Option<String>,
+) -> PageArgs<String> {
+    PageArgs {
+        first: first.map(i64::from),
+        after,
+        last: last.map(i64::from),
+        before,
+    }
+}
+
 impl WantField {
     /// The field's arguments as those of a list; absent and null are the same.
     pub(super) fn list_args(&self) -> ListArgs {

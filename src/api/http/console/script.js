@@ -1,10 +1,10 @@
 "use strict";
 const byId = (id) => document.getElementById(id);
-const KEPT = ["query", "variables", "operation", "client", "user"];
+const KEPT = ["query", "variables", "operation", "client", "version", "user"];
 
 function headers() {
   const all = { "content-type": "application/json", accept: "application/graphql-response+json" };
-  const optional = { "x-client-name": "client", "x-dev-user": "user" };
+  const optional = { "x-client-name": "client", "x-client-version": "version", "x-dev-user": "user" };
   for (const [name, id] of Object.entries(optional)) {
     if (byId(id).value) all[name] = byId(id).value;
   }
