@@ -102,10 +102,9 @@ fn pages(criterion: &mut Criterion) {
                         );
                     },
                 );
+                let load = async || shape.load(app.service(), &name).await.expect("a page");
                 group.bench_function(BenchmarkId::new(format!("load {cache}"), size), |bench| {
-                    bench
-                        .to_async(&runtime)
-                        .iter(|| async { shape.load(app.service(), &name).await.expect("a page") });
+                    bench.to_async(&runtime).iter(load);
                 });
             }
             let statements = runtime.block_on(place.statements(shape, size));

@@ -1,7 +1,5 @@
 //! `threadline bench` still runs: what it measures is not looked at, since times prove nothing here.
 
-#![expect(clippy::unwrap_used, reason = "a case fails by panicking")]
-
 use std::process::Command;
 
 use serde_json::Value;

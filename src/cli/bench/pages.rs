@@ -184,13 +184,16 @@ fn address(app: &App) -> Fallible<std::net::SocketAddr> {
 /// A whole request. Also the fixed answers are asked for with it, so that all read the same bytes.
 fn request(path: &str, shape: PageShape, size: u32) -> Arc<[u8]> {
     let body = shape.body(&Place::name(size));
-    let mut head = format!("POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
-    for (name, value) in shape.headers() {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    format!("{head}content-length: {}\r\n\r\n{body}", body.len())
-        .into_bytes()
-        .into()
+    let headers = shape.headers().into_iter();
+    let headers: String = headers
+        .map(|(name, value)| name.to_owned() + ": " + &value + "\r\n")
+        .collect();
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+    .into()
 }
 
 /// A gateway's answer, which holds what it should.

@@ -91,7 +91,7 @@ const RATIOS: [RatioLine; 5] = [
 ];
 
 fn speed(case: &Measured) -> Option<f64> {
-    Some(case.per_second)
+    (case.pages > 0).then_some(case.per_second)
 }
 
 fn speed_of_cpu(case: &Measured) -> Option<f64> {

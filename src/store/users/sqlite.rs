@@ -26,8 +26,9 @@ const USERS: &str =
 
 /// Bytes of profiles kept in memory unless said otherwise.
 const CACHE_BYTES: u64 = 8 << 20;
-/// Writes are told apart by so many groups of ids: one empties the cache of its group only.
-const SHARDS: usize = 251;
+/// Writes are told apart by so many groups of ids, so that one forgets few others. A prime: ids end
+/// in counters that are often 0.
+const SHARDS: u16 = 251;
 
 /// Users in one file.
 #[derive(Clone, Debug)]
@@ -39,10 +40,17 @@ pub struct SqliteUsers {
 /// A user at a moment: the number of writes to their shard and of other processes' writes before.
 type Moment = (UserId, u64, u64);
 
-/// Profiles in memory; `None` for somebody without one.
+/// What was read of a user.
+#[derive(Clone, Debug)]
+enum Profile {
+    Named(Arc<str>),
+    Missing,
+}
+
+/// Profiles in memory.
 #[derive(Clone, Debug)]
 struct Known {
-    kept: Option<Cache<Moment, Option<Arc<str>>>>,
+    kept: Option<Cache<Moment, Profile>>,
     writes: Arc<[AtomicU64]>,
 }
 
@@ -51,8 +59,11 @@ impl Known {
         let kept = (bytes > 0).then(|| {
             Cache::builder()
                 .max_capacity(bytes)
-                .weigher(|_, name: &Option<Arc<str>>| {
-                    let name = name.as_ref().map_or(0, |name| name.len());
+                .weigher(|_, profile: &Profile| {
+                    let name = match profile {
+                        Profile::Named(name) => name.len(),
+                        Profile::Missing => 0,
+                    };
                     u32::try_from(name + 150).unwrap_or(u32::MAX)
                 })
                 .build()
@@ -64,8 +75,7 @@ impl Known {
     }
 
     fn shard(&self, id: UserId) -> Option<&AtomicU64> {
-        // Ids end in counters that are often 0; the remainder by a prime spreads them.
-        let shard = id.get().rem_euclid(251);
+        let shard = id.get().rem_euclid(i64::from(SHARDS));
         self.writes.get(usize::try_from(shard).unwrap_or_default())
     }
 
@@ -83,13 +93,13 @@ impl Known {
         }
     }
 
-    fn get(&self, moment: Moment) -> Option<Option<Arc<str>>> {
+    fn get(&self, moment: Moment) -> Option<Profile> {
         self.kept.as_ref()?.get(&moment)
     }
 
-    fn keep(&self, moment: Moment, name: Option<Arc<str>>) {
+    fn keep(&self, moment: Moment, profile: Profile) {
         if let Some(kept) = &self.kept {
-            kept.insert(moment, name);
+            kept.insert(moment, profile);
         }
     }
 }
@@ -130,10 +140,11 @@ impl UserStore for SqliteUsers {
         for id in ids {
             let moment = self.known.moment(*id, foreign);
             match self.known.get(moment) {
-                Some(name) => found.extend(name.map(|name| User {
+                Some(Profile::Named(name)) => found.push(User {
                     id: *id,
                     name: name.as_ref().to_owned(),
-                })),
+                }),
+                Some(Profile::Missing) => {}
                 None => {
                     missing.insert(*id, moment);
                 }
@@ -155,12 +166,13 @@ impl UserStore for SqliteUsers {
                 name: row.try_get(1).map_err(|e| failed(OP, e))?,
             };
             if let Some(moment) = missing.remove(&user.id) {
-                self.known.keep(moment, Some(Arc::from(user.name.as_str())));
+                let name = Arc::from(user.name.as_str());
+                self.known.keep(moment, Profile::Named(name));
             }
             found.push(user);
         }
         for moment in missing.into_values() {
-            self.known.keep(moment, None);
+            self.known.keep(moment, Profile::Missing);
         }
         Ok(found)
     }
