@@ -41,6 +41,12 @@ pub struct CommentContent {
 }
 
 impl CommentView {
+    /// What names it among all discussions' comments.
+    #[must_use]
+    pub const fn place(&self) -> (DiscussionId, CommentId) {
+        (self.discussion_id, self.id)
+    }
+
     /// Level below the root; 0 for a root.
     #[must_use]
     pub fn depth(&self) -> u16 {

@@ -65,7 +65,7 @@ impl Service {
             return Err(ServiceError::bad_input("siblings", message));
         }
         let mut seen = self.comments(request, &[(discussion.id, id)]).await?;
-        let Some(focus) = seen.remove(&id) else {
+        let Some(focus) = seen.remove(&(discussion.id, id)) else {
             return Ok(None);
         };
         let (discussion, choice) = self.mode_of(request, discussion, None, None).await?;
@@ -232,16 +232,35 @@ impl Service {
         let wanted = between.get(from..to).unwrap_or_default();
         let ids: Vec<_> = wanted.iter().map(|id| (discussion.id, *id)).collect();
         let mut seen = self.comments(request, &ids).await?;
-        let (top, bottom) = (wanted.first().copied(), wanted.last().copied());
+        let comments: Vec<CommentView> = ids.iter().filter_map(|at| seen.remove(at)).collect();
+        // What lies on each side of the page; an empty page lies at the end it is read from.
+        let from = if page.from_end && wanted.is_empty() {
+            between.len()
+        } else {
+            from
+        };
+        let lies_above = |id: &CommentId| page.after.is_some_and(|after| *id <= after);
+        let lies_below = |id: &CommentId| page.before.is_some_and(|before| *id >= before);
+        let has_previous = from > 0 || below.ancestors.iter().any(lies_above);
+        let to = if wanted.is_empty() { from } else { to };
+        let has_next = to < between.len() || below.ancestors.iter().any(lies_below);
+        // Those the viewer may not see are passed by: a page without its last ones goes on all the
+        // same.
+        let edge = if page.from_end {
+            wanted.first().copied()
+        } else {
+            wanted.last().copied()
+        };
+        let missing = comments.len() < wanted.len();
         Ok(CommentsPage {
             discussion: Arc::clone(discussion),
             choice,
             list,
             order: Order::Oldest,
-            comments: wanted.iter().filter_map(|id| seen.remove(id)).collect(),
-            has_previous: top.is_some() && below.ancestors.first().copied() < top,
-            has_next: bottom.is_some() && below.ancestors.last().copied() > bottom,
-            scanned_to: None,
+            comments,
+            has_previous,
+            has_next,
+            scanned_to: edge.filter(|_| missing),
             from_end: page.from_end,
             total: i64::try_from(below.ancestors.len()).unwrap_or(i64::MAX),
         })

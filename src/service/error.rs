@@ -34,6 +34,12 @@ pub enum ServiceError {
         /// The role that may.
         needed: &'static str,
     },
+    /// The request's lists hold more than one request may load.
+    #[error("the lists of this request hold more than {limit} comments together; ask for fewer")]
+    TooComplex {
+        /// Comments a request may load.
+        limit: usize,
+    },
     /// This instance may not mint ids now.
     #[error(transparent)]
     Mint(#[from] MintError),
@@ -58,6 +64,7 @@ impl ServiceError {
             Self::BadInput { .. } => "BAD_USER_INPUT",
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden { .. } => "FORBIDDEN",
+            Self::TooComplex { .. } => "QUERY_TOO_COMPLEX",
             Self::Mint(MintError::ClockSkew { .. }) => "CLOCK_SKEW",
             Self::Mint(MintError::NoLease) => "UNAVAILABLE",
             Self::Store(error) => match error.kind {

@@ -122,6 +122,7 @@ fn shared_failure(error: &ServiceError) -> ServiceError {
         }),
         ServiceError::BadInput { .. }
         | ServiceError::Unauthenticated
-        | ServiceError::Forbidden { .. } => ServiceError::Unauthenticated,
+        | ServiceError::Forbidden { .. }
+        | ServiceError::TooComplex { .. } => ServiceError::Unauthenticated,
     }
 }

@@ -1,22 +1,23 @@
 //! Loading pages of ordered lists: read a slice, leave out what nobody may see, go on if too few.
 //!
-//! A page costs a constant number of store calls, whatever the discussion's size: at most
-//! [`ROUNDS_MAX`] rounds of one slice call (and, where something is hidden, one look at ancestors),
-//! and for lists that came up short one look at their runs. After a long stretch of removed rows
-//! the next slice starts where the runs say that something is shown.
+//! A page costs a constant number of store calls, whatever the discussion's size: two slices (and,
+//! where something is hidden, a look at ancestors each), and for lists that came up short one look
+//! at their runs. After a long stretch of removed rows the next slice starts where the runs say
+//! that something is shown; a stretch that is longer still is read to its run's end without texts,
+//! so that "there is more" is never said of a run whose shown rows all lie behind.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Service, ServiceResult};
 use crate::domain::comment::Comment;
-use crate::domain::counts::Run;
+use crate::domain::counts::{CountedRow, Run};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::CommentId;
 use crate::domain::page::{Order, PageRequest, Slice};
 use crate::domain::visibility::is_listed;
 use crate::store::comments::{Lane, Rows};
 
-/// Slices read for one page at most.
+/// Reads of one list for one page at most; the last of them is without texts.
 pub const ROUNDS_MAX: usize = 3;
 
 /// A page of a list to load.
@@ -54,6 +55,8 @@ struct Loading {
     shown: Vec<Comment>,
     runs: Option<Vec<Run>>,
     scanned_to: Option<CommentId>,
+    /// Where the run ends that is read to its end.
+    run_end: Option<CommentId>,
     state: LoadState,
 }
 
@@ -77,6 +80,7 @@ impl Loading {
             shown: Vec::new(),
             runs: None,
             scanned_to: None,
+            run_end: None,
             state: LoadState::Short,
         }
     }
@@ -143,16 +147,85 @@ impl Loading {
         );
     }
 
+    /// The rest of the run that [`Self::aim`] pointed at, to be read without texts.
+    fn rest_of_run(&mut self) -> Option<Slice> {
+        let (runs, slice) = (self.runs.as_ref()?, self.slice);
+        let next = runs.iter().filter(|run| run.tally.shown > 0);
+        let inside = |run: &&Run| {
+            if slice.ascending {
+                slice.above.is_none_or(|above| run.to_id > above)
+            } else {
+                slice.below.is_none_or(|below| run.from_id < below)
+            }
+        };
+        let mut next = next.filter(inside);
+        let run = if slice.ascending {
+            next.next()
+        } else {
+            next.next_back()
+        }?;
+        let limit = u32::try_from(run.tally.total).unwrap_or(u32::MAX);
+        self.run_end = Some(if slice.ascending {
+            run.to_id
+        } else {
+            run.from_id
+        });
+        let past = CommentId::new(run.to_id.get().saturating_add(1));
+        let before = CommentId::new(run.from_id.get().saturating_sub(1));
+        Some(if slice.ascending {
+            Slice {
+                below: Some(slice.below.map_or(past, |below| below.min(past))),
+                limit,
+                ..slice
+            }
+        } else {
+            Slice {
+                above: Some(slice.above.map_or(before, |above| above.max(before))),
+                limit,
+                ..slice
+            }
+        })
+    }
+
+    /// The ids among some facts that this page still lacks.
+    fn lacking(&self, facts: &[CountedRow], hidden: &HashSet<CommentId>) -> Vec<CommentId> {
+        let lacking = (self.wanted + 1).saturating_sub(self.shown.len());
+        facts
+            .iter()
+            .filter(|row| {
+                let hidden_above = row.ancestors.iter().any(|id| hidden.contains(id));
+                is_listed(row.state, row.live_below, hidden_above)
+            })
+            .map(|row| row.id)
+            .take(lacking)
+            .collect()
+    }
+
+    /// Takes the last rows of a page, those of a run that is now read to its end.
+    fn take_last(&mut self, rows: impl Iterator<Item = Comment>) {
+        let mut rows: Vec<Comment> = rows.collect();
+        rows.sort_unstable_by_key(|row| row.id);
+        if !self.slice.ascending {
+            rows.reverse();
+        }
+        self.shown.extend(rows);
+        self.scanned_to = self.run_end.or(self.scanned_to);
+        if self.shown.len() > self.wanted {
+            self.state = LoadState::Full;
+        }
+    }
+
     /// Whether the runs say that something is shown beyond what was read.
     fn more_beyond(&self) -> bool {
         let (Some(runs), Some(last)) = (&self.runs, self.scanned_to) else {
             return false;
         };
         runs.iter().any(|run| {
+            let (above, below) = (self.slice.above, self.slice.below);
             let beyond = if self.slice.ascending {
-                run.to_id > last
+                run.to_id > last && below.is_none_or(|below| run.from_id < below)
             } else {
-                run.from_id < last
+                run.from_id < last && above.is_none_or(|above| run.to_id > above)
             };
             beyond && run.tally.shown > 0
         })
@@ -195,20 +268,7 @@ impl Service {
         queries: &[LaneQuery],
     ) -> ServiceResult<Vec<LanePage>> {
         let mut loading: Vec<Loading> = queries.iter().copied().map(Loading::new).collect();
-        for round in 0..ROUNDS_MAX {
-            let mut short: Vec<&mut Loading> = loading
-                .iter_mut()
-                .filter(|page| page.state == LoadState::Short)
-                .collect();
-            if short.is_empty() {
-                break;
-            }
-            if round > 0 {
-                self.aim_all(discussion, &mut short).await?;
-                short.retain(|page| page.state == LoadState::Short);
-            }
-            self.read_round(discussion, short).await?;
-        }
+        self.read(discussion, &mut loading).await?;
         let mut pages = Vec::with_capacity(loading.len());
         for page in loading {
             let (mut page, query) = page.finish();
@@ -218,6 +278,79 @@ impl Service {
             pages.push(page);
         }
         Ok(pages)
+    }
+
+    /// Reads until each page has enough, its list ended, or all rounds are done.
+    async fn read(&self, discussion: &Discussion, loading: &mut [Loading]) -> ServiceResult<()> {
+        for round in 1..=ROUNDS_MAX {
+            let mut short: Vec<&mut Loading> = loading
+                .iter_mut()
+                .filter(|page| page.state == LoadState::Short)
+                .collect();
+            if round > 1 {
+                self.aim_all(discussion, &mut short).await?;
+                short.retain(|page| page.state == LoadState::Short);
+            }
+            if short.is_empty() {
+                break;
+            }
+            if round < ROUNDS_MAX {
+                self.read_round(discussion, short).await?;
+            } else {
+                self.read_runs(discussion, short).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the runs that the pages are in to their ends: facts of all rows, texts of the few that
+    /// are shown.
+    async fn read_runs(
+        &self,
+        discussion: &Discussion,
+        short: Vec<&mut Loading>,
+    ) -> ServiceResult<()> {
+        let (pages, wanted): (Vec<&mut Loading>, Vec<(Lane, Slice)>) = short
+            .into_iter()
+            .filter_map(|page| {
+                let slice = page.rest_of_run()?;
+                let lane = page.query.lane;
+                Some((page, (lane, slice)))
+            })
+            .unzip();
+        let (comments, layout) = (&self.ports.comments, discussion.layout.number);
+        let facts = comments.facts(discussion.id, layout, &wanted).await?;
+        let above = facts.iter().flatten().map(|row| row.ancestors.as_slice());
+        let hidden = self.hidden_among(discussion, above).await?;
+        let lacking: Vec<Vec<CommentId>> = pages
+            .iter()
+            .zip(&facts)
+            .map(|(page, facts)| page.lacking(facts, &hidden))
+            .collect();
+        let ids: Vec<_> = lacking
+            .iter()
+            .flatten()
+            .map(|id| (discussion.id, *id))
+            .collect();
+        let rows = if ids.is_empty() {
+            Vec::new()
+        } else {
+            comments.comments(&ids).await?
+        };
+        // Something may have been taken away since the facts were read.
+        let hidden = self.hidden_above(discussion, rows.iter()).await?;
+        let mut rows: HashMap<CommentId, Comment> = rows
+            .into_iter()
+            .filter(|row| {
+                let hidden_above = row.ancestors.iter().any(|id| hidden.contains(id));
+                is_listed(row.state, row.live_below, hidden_above)
+            })
+            .map(|row| (row.id, row))
+            .collect();
+        for (page, lacking) in pages.into_iter().zip(lacking) {
+            page.take_last(lacking.iter().filter_map(|id| rows.remove(id)));
+        }
+        Ok(())
     }
 
     async fn aim_all(
@@ -245,9 +378,6 @@ impl Service {
         discussion: &Discussion,
         short: Vec<&mut Loading>,
     ) -> ServiceResult<()> {
-        if short.is_empty() {
-            return Ok(());
-        }
         let wanted: Vec<(Lane, Slice)> = short
             .iter()
             .map(|page| (page.query.lane, page.slice))
@@ -274,11 +404,19 @@ impl Service {
         discussion: &Discussion,
         rows: impl Iterator<Item = &Comment> + Send,
     ) -> ServiceResult<HashSet<CommentId>> {
+        self.hidden_among(discussion, rows.map(|row| row.ancestors.as_slice()))
+            .await
+    }
+
+    async fn hidden_among(
+        &self,
+        discussion: &Discussion,
+        above: impl Iterator<Item = &[CommentId]> + Send,
+    ) -> ServiceResult<HashSet<CommentId>> {
         if !discussion.has_hidden {
             return Ok(HashSet::new());
         }
-        let above: HashSet<CommentId> =
-            rows.flat_map(|row| row.ancestors.iter().copied()).collect();
+        let above: HashSet<CommentId> = above.flatten().copied().collect();
         let above: Vec<CommentId> = above.into_iter().collect();
         Ok(self
             .ports
@@ -324,17 +462,7 @@ impl Service {
             ..*query
         };
         let mut probing = [Loading::new(probe)];
-        for round in 0..ROUNDS_MAX {
-            let mut short: Vec<&mut Loading> = probing
-                .iter_mut()
-                .filter(|page| page.state == LoadState::Short)
-                .collect();
-            if round > 0 {
-                self.aim_all(discussion, &mut short).await?;
-                short.retain(|page| page.state == LoadState::Short);
-            }
-            self.read_round(discussion, short).await?;
-        }
+        self.read(discussion, &mut probing).await?;
         let [probing] = probing;
         let (probed, _) = probing.finish();
         if query.page.from_end {

@@ -15,6 +15,7 @@ use crate::domain::viewer::{Role, Viewer};
 use crate::domain::visibility::CommentView;
 
 use super::lanes::ROUNDS_MAX;
+use super::request::LIST_COST;
 
 /// People seen lately: (issuer, subject) to id and name, so that a request costs no look-up.
 #[derive(Clone, Debug)]
@@ -126,6 +127,7 @@ impl Service {
         order: Order,
         page: PageRequest,
     ) -> ServiceResult<AuthorPage> {
+        request.spend(LIST_COST)?;
         let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let mut slice = page.slice(order, page.limit.saturating_add(1));
         let mut found: Vec<CommentView> = Vec::new();
@@ -147,7 +149,7 @@ impl Service {
         found.truncate(wanted);
         // An entry before the bound was on the page the bound came from.
         let (after, before) = (page.after.is_some(), page.before.is_some());
-        let (has_previous, has_next) = if page.from_end {
+        let (mut has_previous, has_next) = if page.from_end {
             (more, before)
         } else {
             (after, more)
@@ -156,7 +158,9 @@ impl Service {
             found.reverse();
         } else if let Some(keep) = page.keep_last {
             let keep = usize::try_from(keep).unwrap_or(usize::MAX);
-            found.drain(..found.len().saturating_sub(keep));
+            let cut = found.len().saturating_sub(keep);
+            found.drain(..cut);
+            has_previous |= cut > 0;
         }
         Ok(AuthorPage {
             comments: found,
@@ -176,7 +180,7 @@ impl Service {
         let mut seen = self.comments(request, entries).await?;
         Ok(entries
             .iter()
-            .filter_map(|(_, id)| seen.remove(id))
+            .filter_map(|at| seen.remove(at))
             .filter(|view| {
                 view.content
                     .as_ref()

@@ -93,27 +93,32 @@ impl Service {
     /// Comments by id, each as the viewer may see it; those they may not see are left out.
     ///
     /// Three store calls, whatever is asked: rows, their discussions, hidden ancestors (one call a
-    /// discussion where something is hidden).
+    /// discussion where something is hidden). Imported comments of two discussions may have the same
+    /// id, so only both together name one.
     pub async fn comments(
         &self,
         request: &Request,
         ids: &[(DiscussionId, CommentId)],
-    ) -> ServiceResult<HashMap<CommentId, CommentView>> {
+    ) -> ServiceResult<HashMap<(DiscussionId, CommentId), CommentView>> {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
+        request.spend(ids.len())?;
         let rows = self.ports.comments.comments(ids).await?;
         let places: HashSet<DiscussionId> = rows.iter().map(|row| row.discussion_id).collect();
         let places: Vec<DiscussionId> = places.into_iter().collect();
         let discussions = self.discussions(&places).await?;
-        let mut hidden: HashSet<CommentId> = HashSet::new();
+        let mut hidden: HashMap<DiscussionId, HashSet<CommentId>> = HashMap::new();
         for discussion in &discussions {
             let here = rows.iter().filter(|row| row.discussion_id == discussion.id);
-            hidden.extend(self.hidden_above(discussion, here).await?);
+            hidden.insert(discussion.id, self.hidden_above(discussion, here).await?);
         }
         Ok(rows
             .iter()
-            .filter_map(|row| view_for(request, row, &hidden).map(|seen| (row.id, seen)))
+            .filter_map(|row| {
+                let hidden = hidden.get(&row.discussion_id)?;
+                view_for(request, row, hidden).map(|seen| (seen.place(), seen))
+            })
             .collect())
     }
 

@@ -2,12 +2,13 @@
 //!
 //! Flags are read from one snapshot and evaluated once, so a request never sees a ramp half done.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{Service, ServiceResult};
+use super::{Service, ServiceError, ServiceResult};
 use crate::domain::flags::{Context, Evaluation, FlagSet, evaluate};
 use crate::domain::ids::{DiscussionId, EventId};
 use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
@@ -16,6 +17,13 @@ use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
 pub const THREADED_FLAG: &str = "comments-threaded";
 /// The flag that writes index rows with new comments.
 pub const INDEX_WRITE_FLAG: &str = "comments-index-write";
+
+/// Comments that one request may load, over all its lists. A page of the largest size with the
+/// largest page of replies under each of its roots is half of it; lists within lists within lists
+/// pass it at once.
+pub const COMMENTS_PER_REQUEST_MAX: usize = 20_000;
+/// What a list counts for however little is in it: it costs a look all the same.
+pub(super) const LIST_COST: usize = 10;
 
 /// A request's frame.
 #[derive(Debug)]
@@ -26,6 +34,7 @@ pub struct Request {
     pub client: ClientInfo,
     flags: Arc<FlagSet>,
     threaded: OnceLock<Evaluation>,
+    loaded: AtomicUsize,
 }
 
 impl Request {
@@ -47,6 +56,16 @@ impl Request {
     pub fn writes_index(&self) -> bool {
         self.flags.get(INDEX_WRITE_FLAG).is_none()
             || evaluate(&self.flags, INDEX_WRITE_FLAG, &self.context()).is_on()
+    }
+
+    /// Counts what is loaded for this request; past the limit, what asks for more is refused.
+    pub(super) fn spend(&self, comments: usize) -> ServiceResult<()> {
+        let before = self.loaded.fetch_add(comments, Ordering::Relaxed);
+        if before.saturating_add(comments) > COMMENTS_PER_REQUEST_MAX {
+            let limit = COMMENTS_PER_REQUEST_MAX;
+            return Err(ServiceError::TooComplex { limit });
+        }
+        Ok(())
     }
 
     fn context(&self) -> Context {
@@ -108,6 +127,7 @@ impl Service {
             client,
             flags: self.ports.flags.snapshot(),
             threaded: OnceLock::new(),
+            loaded: AtomicUsize::new(0),
         })
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::error::bad_cursor;
 use super::lanes::{LanePage, LaneQuery};
+use super::request::LIST_COST;
 use super::{Request, Service, ServiceError, ServiceResult};
 use crate::domain::comment::branch_of;
 use crate::domain::cursor::{Cursor, CursorError, CursorList};
@@ -211,6 +212,7 @@ impl Service {
             Mode::Linear => Lane::Linear,
             Mode::Threaded => Lane::Roots,
         };
+        request.spend(LIST_COST)?;
         let query = LaneQuery {
             lane,
             order: ask.order,
@@ -222,6 +224,7 @@ impl Service {
             .await?
             .pop()
             .unwrap_or_default();
+        request.spend(loaded.rows.len())?;
         let total = match choice.mode {
             Mode::Linear => discussion.counts.all.shown,
             Mode::Threaded => discussion.counts.roots.shown,
@@ -258,7 +261,9 @@ impl Service {
                 look_behind: ask.look_behind,
             });
         }
+        request.spend(heads.len().saturating_mul(LIST_COST))?;
         let loaded = self.load_lanes(discussion, &queries).await?;
+        request.spend(loaded.iter().map(|page| page.rows.len()).sum())?;
         Ok(heads
             .iter()
             .zip(queries)

@@ -310,7 +310,8 @@ impl Service {
             event_id,
         };
         let outcome = self.ports.comments.edit(edit).await?;
-        self.changed(request, &viewer, event_id, outcome).await
+        self.changed(request, &viewer, ((discussion, comment), event_id), outcome)
+            .await
     }
 
     /// Deletes one's own comment, or as a moderator anybody's. Final.
@@ -363,14 +364,20 @@ impl Service {
             event_id,
         };
         let outcome = self.ports.comments.change_state(change).await?;
-        self.changed(request, viewer, event_id, outcome).await
+        self.changed(
+            request,
+            viewer,
+            ((discussion_id, comment_id), event_id),
+            outcome,
+        )
+        .await
     }
 
     async fn changed(
         &self,
         request: &Request,
         viewer: &Viewer,
-        event: EventId,
+        (at, event): ((DiscussionId, CommentId), EventId),
         outcome: ChangeOutcome,
     ) -> ServiceResult<WriteOutcome> {
         let (row, refusal) = match outcome {
@@ -378,7 +385,17 @@ impl Service {
             ChangeOutcome::Stale(row) => (row, Some(Refusal::Stale)),
             ChangeOutcome::Gone(row) => (row, Some(Refusal::AlreadyDeleted)),
             ChangeOutcome::NotFound => return Ok(Refusal::CommentNotFound.into()),
-            ChangeOutcome::NotAuthor => return Ok(Refusal::NotYours.into()),
+            ChangeOutcome::NotAuthor => {
+                // Whose it is says that it is there: only to those who may see it.
+                let seen = self.comments(request, &[at]).await?;
+                let known = seen.contains_key(&at);
+                let refusal = if known {
+                    Refusal::NotYours
+                } else {
+                    Refusal::CommentNotFound
+                };
+                return Ok(refusal.into());
+            }
         };
         let discussion = self
             .discussion(&DiscussionRef::Id(row.discussion_id))

@@ -10,6 +10,7 @@
 
 mod bad_input;
 mod contexts;
+mod found;
 mod leaks;
 mod modes;
 mod pages;

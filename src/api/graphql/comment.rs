@@ -47,8 +47,9 @@ impl CommentNode {
         self.0.view.id
     }
 
-    pub(super) fn discussion_id(&self) -> DiscussionId {
-        self.0.view.discussion_id
+    /// What names it among all discussions' comments.
+    pub(super) fn place(&self) -> (DiscussionId, CommentId) {
+        self.0.view.place()
     }
 
     /// A list of replies that was loaded for these arguments.

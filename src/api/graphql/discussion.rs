@@ -195,6 +195,6 @@ impl DiscussionNode {
         let mut found = loader
             .by_ids(&[(place, id)], &Want::of(ctx.field()))
             .await?;
-        Ok(found.remove(&id))
+        Ok(found.remove(&(place, id)))
     }
 }

@@ -40,7 +40,9 @@ pub(super) struct Row {
     pub(super) discussion: Arc<Discussion>,
 }
 
-type RepliesOf = HashMap<CommentId, Vec<(ListArgs, Loaded<Option<CommentConnection>>)>>;
+/// What names a comment among all discussions' comments: imported ones may share their id.
+type Place = (DiscussionId, CommentId);
+type RepliesOf = HashMap<Place, Vec<(ListArgs, Loaded<Option<CommentConnection>>)>>;
 
 impl Loader {
     /// A loaded page, with everything below it that is wanted.
@@ -98,21 +100,22 @@ impl Loader {
                 .sums(&rows, want.has("counts") || !lists.is_empty())
                 .await;
             let mut replies = self.replies(&rows, &lists, &sums).await;
-            let mut parents = self
+            let parents = self
                 .related(&rows, want, "parent", |view| view.parent_id)
                 .await;
             let root_of = |view: &CommentView| (view.depth() > 0).then(|| view.root_id());
-            let mut roots = self.related(&rows, want, "root", root_of).await;
+            let roots = self.related(&rows, want, "root", root_of).await;
             rows.into_iter()
                 .map(|row| {
-                    let id = row.view.id;
-                    let take = |all: &mut Loaded<HashMap<CommentId, CommentNode>>, of| match all {
-                        Ok(found) => Ok(of)
-                            .map(|of: Option<CommentId>| of.and_then(|id| found.get(&id).cloned())),
+                    let place = row.view.place();
+                    let take = |all: &Loaded<HashMap<Place, CommentNode>>, of| match all {
+                        Ok(found) => {
+                            Ok(of).map(|of: Option<CommentId>| found.get(&(place.0, of?)).cloned())
+                        }
                         Err(error) => Err(error.clone()),
                     };
-                    let parent = take(&mut parents, row.view.parent_id);
-                    let root = take(&mut roots, root_of(&row.view));
+                    let parent = take(&parents, row.view.parent_id);
+                    let root = take(&roots, root_of(&row.view));
                     self.node(
                         row,
                         &authors,
@@ -120,7 +123,7 @@ impl Loader {
                         Related {
                             parent,
                             root,
-                            replies: replies.remove(&id).unwrap_or_default(),
+                            replies: replies.remove(&place).unwrap_or_default(),
                         },
                         want,
                     )
@@ -242,7 +245,7 @@ impl Loader {
                         Err(error) => Err(error.clone()),
                     };
                     found
-                        .entry(row.view.id)
+                        .entry(row.view.place())
                         .or_default()
                         .push((args.clone(), list));
                 }
@@ -295,17 +298,17 @@ impl Loader {
         want: &Want,
         field: &str,
         of: impl Fn(&CommentView) -> Option<CommentId>,
-    ) -> Loaded<HashMap<CommentId, CommentNode>> {
+    ) -> Loaded<HashMap<Place, CommentNode>> {
         if !want.has(field) {
             return Ok(HashMap::new());
         }
-        let mut places: HashMap<CommentId, Arc<Discussion>> = HashMap::new();
+        let mut places: HashMap<Place, Arc<Discussion>> = HashMap::new();
         for row in rows {
             if let Some(id) = of(&row.view) {
-                places.insert(id, Arc::clone(&row.discussion));
+                places.insert((row.discussion.id, id), Arc::clone(&row.discussion));
             }
         }
-        let ids: Vec<_> = places.iter().map(|(id, place)| (place.id, *id)).collect();
+        let ids: Vec<Place> = places.keys().copied().collect();
         let seen = self
             .service
             .comments(&self.request, &ids)
@@ -314,16 +317,13 @@ impl Loader {
         let rows = seen
             .into_values()
             .filter_map(|view| {
-                let discussion = places.get(&view.id).map(Arc::clone)?;
+                let discussion = places.get(&view.place()).map(Arc::clone)?;
                 Some(Row { view, discussion })
             })
             .collect();
         let want = want.below(field);
         let nodes = self.rows(rows, &want, &[]).await;
-        Ok(nodes
-            .into_iter()
-            .map(|node| (node.comment_id(), node))
-            .collect())
+        Ok(nodes.into_iter().map(|node| (node.place(), node)).collect())
     }
 
     /// What the viewer may do with a comment.
@@ -360,9 +360,9 @@ impl Loader {
     /// Comments by id, with what is wanted of each; those the viewer may not see are left out.
     pub(super) async fn by_ids(
         &self,
-        ids: &[(DiscussionId, CommentId)],
+        ids: &[Place],
         want: &Want,
-    ) -> Result<HashMap<CommentId, CommentNode>, Error> {
+    ) -> Result<HashMap<Place, CommentNode>, Error> {
         let seen = self
             .service
             .comments(&self.request, ids)
@@ -370,12 +370,7 @@ impl Loader {
             .map_err(failure)?;
         self.views(seen.into_values().collect(), want)
             .await
-            .map(|nodes| {
-                nodes
-                    .into_iter()
-                    .map(|node| (node.comment_id(), node))
-                    .collect()
-            })
+            .map(|nodes| nodes.into_iter().map(|node| (node.place(), node)).collect())
     }
 
     /// Views of any discussions, with what is wanted of each, in order.

@@ -114,7 +114,7 @@ impl Query {
             let (place, id) = decode_comment(&id).map_err(|error| bad_input("id", error))?;
             let want = Want::of(ctx.field());
             let mut found = loader_of(ctx)?.by_ids(&[(place, id)], &want).await?;
-            Ok(found.remove(&id))
+            Ok(found.remove(&(place, id)))
         };
         found.await.transpose()
     }
@@ -190,9 +190,7 @@ async fn nodes(
         .into_iter()
         .map(|id| match id {
             GlobalId::Comment(place, id) => {
-                let node = comments
-                    .get(&id)
-                    .filter(|node| node.discussion_id() == place);
+                let node = comments.get(&(place, id));
                 node.cloned().map(Node::Comment)
             }
             GlobalId::User(id) => users.get(&id).cloned().map(UserNode::new).map(Node::User),

@@ -85,12 +85,23 @@ impl UserNode {
                 node,
             })
             .collect();
-        let end = edges.last().map(|edge| edge.cursor.clone());
+        // Where a page that came up short stopped looking stands in for its end on that side.
+        let from_end = args.first.is_none() && args.last.is_some();
+        let scanned_to = scanned_to.map(cursor);
+        let mut start = edges.first().map(|edge| edge.cursor.clone());
+        let mut end = edges.last().map(|edge| edge.cursor.clone());
+        if from_end {
+            start = scanned_to.or(start);
+            end = end.or_else(|| start.clone());
+        } else {
+            end = scanned_to.or(end);
+            start = start.or_else(|| end.clone());
+        }
         let page_info = PageInfo {
             has_next_page,
             has_previous_page,
-            start_cursor: edges.first().map(|edge| edge.cursor.clone()),
-            end_cursor: scanned_to.map(cursor).or(end),
+            start_cursor: start,
+            end_cursor: end,
         };
         Some(Ok(AuthoredConnection {
             edges: edges.into_iter().map(Some).collect(),

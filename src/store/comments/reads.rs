@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::domain::comment::Comment;
-use crate::domain::counts::{Run, Tally};
+use crate::domain::counts::{CountedRow, Run, Tally};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::page::Slice;
@@ -91,6 +91,15 @@ pub trait CommentReads: Send + Sync + Debug {
         layout: u32,
         wanted: &[(Lane, Slice)],
     ) -> Result<Vec<Rows>, StoreError>;
+
+    /// What counts of the rows of several ranges, in the order asked and without their texts: the
+    /// same rows as [`Self::slices`], for stretches where few of them are shown (C7).
+    async fn facts(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        wanted: &[(Lane, Slice)],
+    ) -> Result<Vec<Vec<CountedRow>>, StoreError>;
 
     /// Which of `ids` hide what is below them: hidden by a moderator, or pending.
     async fn hidden_among(

@@ -1,6 +1,7 @@
 //! Slices: C7. Every range, both directions, against a filter over the whole list.
 
 use threadline::domain::comment::Comment;
+use threadline::domain::counts::CountedRow;
 use threadline::domain::ids::{CommentId, DiscussionId};
 use threadline::domain::page::Slice;
 use threadline::store::comments::Lane;
@@ -125,8 +126,12 @@ async fn c7_every_range_gives_its_rows_in_order_up_to_the_limit(env: Comments) {
             .collect();
         let answered = env.store.slices(discussion, 1, &asked).await.unwrap();
         assert_eq!(answered.len(), asked.len());
-        for ((lane, slice, want), rows) in chunk.iter().zip(answered) {
+        let facts = env.store.facts(discussion, 1, &asked).await.unwrap();
+        assert_eq!(facts.len(), asked.len());
+        for (((lane, slice, want), rows), facts) in chunk.iter().zip(answered).zip(facts) {
             assert_eq!(ids(&rows), *want, "{lane:?} {slice:?}");
+            let counted: Vec<CountedRow> = rows.iter().map(CountedRow::from).collect();
+            assert_eq!(facts, counted, "{lane:?} {slice:?}");
         }
     }
 }

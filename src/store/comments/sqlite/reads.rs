@@ -10,7 +10,7 @@ use super::SqliteComments;
 use super::cache::Epoch;
 use super::rows::{self, comment_columns, discussion_columns, lane_key};
 use crate::domain::comment::{Comment, CommentState};
-use crate::domain::counts::{Run, Tally};
+use crate::domain::counts::{CountedRow, Run, Tally};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::page::Slice;
@@ -70,6 +70,32 @@ pub(super) const DISCUSSION_BY_KEY: &str =
 pub(super) const BRANCH_SUMS: &str = "SELECT b.branch_id, sum(b.total), sum(b.published), \
      sum(b.visible), sum(b.shown) FROM json_each(?1) h CROSS JOIN branch_counts b \
      WHERE b.discussion_id = ?2 AND b.layout = ?3 AND b.branch_id = h.value GROUP BY b.branch_id";
+
+macro_rules! linear_facts_sql {
+    ($direction:literal) => {
+        concat!(
+            "SELECT c.comment_id, c.ancestors, c.state, c.live_below FROM comments c \
+             WHERE c.discussion_id = ?1 AND c.comment_id > ?2 AND c.comment_id < ?3 \
+             ORDER BY c.comment_id ",
+            $direction,
+            " LIMIT ?4"
+        )
+    };
+}
+
+macro_rules! tree_facts_sql {
+    ($direction:literal) => {
+        concat!(
+            "SELECT c.comment_id, t.ancestors, c.state, c.live_below \
+             FROM comment_tree t CROSS JOIN comments c \
+             WHERE t.discussion_id = ?1 AND t.comment_id > ?2 AND t.comment_id < ?3 \
+             AND t.layout = ?5 AND t.branch_id = ?6 \
+             AND c.discussion_id = ?1 AND c.comment_id = t.comment_id ORDER BY t.comment_id ",
+            $direction,
+            " LIMIT ?4"
+        )
+    };
+}
 
 impl SqliteComments {
     fn epoch(&self, discussion: DiscussionId) -> Epoch {
@@ -263,6 +289,37 @@ impl CommentReads for SqliteComments {
             }
         }
         Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn facts(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        wanted: &[(Lane, Slice)],
+    ) -> Result<Vec<Vec<CountedRow>>, StoreError> {
+        const OP: &str = "comments.facts";
+        let mut found = Vec::with_capacity(wanted.len());
+        for (lane, slice) in wanted {
+            let sql = match (lane, slice.ascending) {
+                (Lane::Linear, true) => linear_facts_sql!("ASC"),
+                (Lane::Linear, false) => linear_facts_sql!("DESC"),
+                (Lane::Roots | Lane::Branch(_), true) => tree_facts_sql!("ASC"),
+                (Lane::Roots | Lane::Branch(_), false) => tree_facts_sql!("DESC"),
+            };
+            self.group.count(1);
+            let mut query = sqlx::query(sql)
+                .bind(discussion.get())
+                .bind(slice.above.map_or(i64::MIN, CommentId::get))
+                .bind(slice.below.map_or(i64::MAX, CommentId::get))
+                .bind(i64::from(slice.limit));
+            if *lane != Lane::Linear {
+                let branch = lane_key(layout, *lane).1;
+                query = query.bind(i64::from(layout)).bind(branch);
+            }
+            let rows = query.fetch_all(self.group.readers()).await.during(OP)?;
+            found.push(rows.iter().map(rows::counted).collect::<Result<_, _>>()?);
+        }
+        Ok(found)
     }
 
     async fn hidden_among(
