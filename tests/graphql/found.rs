@@ -1,7 +1,14 @@
 //! What an attack on the running gateway found, as promises: ends of lists behind long stretches of
 //! removed comments, ancestors that may not be seen, whose comment it is.
 
+use std::io::Cursor;
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
+use threadline::domain::text::TextLimits;
+use threadline::import::{Format, ImportOptions, Importer};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{PAGE, Page, TestApp, Who};
 
@@ -239,4 +246,57 @@ async fn lists_within_lists_within_lists_are_refused_before_they_fill_the_memory
     let query = "{ discussion(entity: {type: \"post\", id: \"p\"}) { comments(mode: THREADED, first: 60) { \
         edges { node { id parent { id } } replies(first: 100) { edges { node { id } } } } } } }";
     app.ask(&Who::anonymous(), query, json!({})).await;
+}
+
+#[tokio::test]
+async fn imported_comments_of_two_discussions_with_one_id_are_both_found() {
+    let app = TestApp::new().await;
+    // Same moment, and source ids whose hashes fall on the same place.
+    let mut lines = Vec::new();
+    for place in ["a", "b"] {
+        let url = format!("https://blog.example.com/{place}");
+        lines.push(
+            json!({"type": "discussion", "id": place, "title": place, "url": url,
+            "created_at": "2020-01-01T00:00:00Z"}),
+        );
+    }
+    for (place, id) in [("b", "b175"), ("a", "a880")] {
+        lines.push(
+            json!({"type": "comment", "id": id, "discussion": place, "body": id,
+            "author": {"id": "ann", "name": "Ann"}, "created_at": "2020-01-01T00:00:01Z"}),
+        );
+    }
+    let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let ports = app.app.service().ports();
+    let importer = Importer {
+        comments: Arc::clone(&ports.comments),
+        users: Arc::clone(&ports.users),
+        ids: Arc::clone(&ports.ids),
+        clock: ports.clock.clone(),
+    };
+    let options = ImportOptions {
+        source: "jsonl".to_owned(),
+        dry_run: false,
+        limits: TextLimits::default(),
+        comments_max: 100,
+        depth_limit: 1,
+        kept_parameters: Vec::new(),
+    };
+    let reader = Format::Jsonl.reader(Box::new(Cursor::new(text.join("\n").into_bytes())));
+    let (stop, bar) = (CancellationToken::new(), ProgressBar::hidden());
+    importer.run(reader, &options, &stop, &bar).await;
+
+    let query = "{ a: discussion(url: \"https://blog.example.com/a\") { comments { edges { node { id author { id } } } } } \
+        b: discussion(url: \"https://blog.example.com/b\") { comments { edges { node { id author { id } } } } } }";
+    let data = app.ask(&Who::anonymous(), query, json!({})).await;
+    let node = |place: &str| data[place]["comments"]["edges"][0]["node"].clone();
+    let ids = [node("a")["id"].clone(), node("b")["id"].clone()];
+    let query = "query($ids: [ID!]!, $who: ID!) { nodes(ids: $ids) { ... on Comment { body { text } } } \
+        user(id: $who) { comments { edges { node { body { text } } } } } }";
+    let variables = json!({"ids": ids, "who": node("a")["author"]["id"]});
+    let data = app.ask(&Who::anonymous(), query, variables).await;
+    let wanted = json!([{"body": {"text": "a880"}}, {"body": {"text": "b175"}}]);
+    assert_eq!(data["nodes"], wanted);
+    let written = data["user"]["comments"]["edges"].as_array().unwrap();
+    assert_eq!(written.len(), 2, "{written:?}");
 }
