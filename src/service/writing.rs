@@ -107,6 +107,11 @@ pub fn signed_in(request: &Request) -> ServiceResult<Viewer> {
     request.viewer.ok_or(ServiceError::Unauthenticated)
 }
 
+/// Whether what this viewer writes waits for a moderator.
+fn waits(discussion: &Discussion, viewer: &Viewer) -> bool {
+    discussion.premoderated && viewer.role < Role::Moderator
+}
+
 fn moderator(request: &Request) -> ServiceResult<Viewer> {
     let viewer = signed_in(request)?;
     if viewer.role < Role::Moderator {
@@ -138,7 +143,7 @@ impl Service {
             Some(parent) => self.ports.ids.mint_reply(parent.get())?,
             None => self.ports.ids.mint()?,
         };
-        let waits = discussion.premoderated && viewer.role < Role::Moderator;
+        let waits = waits(&discussion, &viewer);
         let claim = post
             .key
             .clone()
@@ -299,6 +304,7 @@ impl Service {
         if let Err(error) = body::check(&body, format, &self.settings.text) {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
+        let place = self.discussion(&DiscussionRef::Id(discussion)).await?;
         let event_id = EventId::new(self.ports.ids.mint()?);
         let edit = EditComment {
             discussion_id: discussion,
@@ -307,6 +313,7 @@ impl Service {
             expected_revision,
             body,
             format,
+            waits: place.is_some_and(|place| waits(&place, &viewer)),
             event_id,
         };
         let outcome = self.ports.comments.edit(edit).await?;
@@ -338,9 +345,11 @@ impl Service {
         request: &Request,
         at: (DiscussionId, CommentId),
         act: StateAct,
+        expected_revision: Option<u32>,
     ) -> ServiceResult<WriteOutcome> {
         let viewer = moderator(request)?;
-        self.change(request, &viewer, at, (act, None, None)).await
+        self.change(request, &viewer, at, (act, None, expected_revision))
+            .await
     }
 
     async fn change(

@@ -193,6 +193,9 @@ impl Oracle {
         row.texts.push(before);
         row.changes += 1;
         row.edited = true;
+        if edit.waits && row.state == CommentState::Published {
+            row.state = CommentState::Pending;
+        }
         let entry = (LogKind::Edited, edit.comment_id);
         self.log.insert(edit.event_id, entry);
         Kind::Changed

@@ -232,6 +232,23 @@ async fn case_14_a_waiting_comment_is_its_authors_and_the_moderators_until_it_is
         (&json!("PUBLISHED"), &json!("PUBLISHED"))
     );
     assert_eq!(app.counts("p").await, [1, 1, 1, 1, 0]);
+    // A new text waits again, with everything below it; what was not seen is not approved.
+    app.try_post(&moderator, "p", Some(id), "answer", None)
+        .await;
+    let edited = app.edit(&Who::user(1), id, 2, "another text").await;
+    assert_eq!(edited["comment"]["revision"], 3);
+    assert_eq!(seen(Who::user(2)).await, json!(null));
+    assert_eq!(app.counts("p").await, [2, 1, 0, 0, 0]);
+    let approve = "mutation($i: ModerateCommentInput!) { approveComment(input: $i) { \
+        ... on CommentWritten { comment { state } } ... on CommentRefused { reason } } }";
+    let stale = json!({"i": {"comment": id, "expectedRevision": 2}});
+    let done = app.ask(&moderator, approve, stale).await;
+    assert_eq!(done["approveComment"]["reason"], "STALE");
+    app.moderate(&moderator, "approveComment", id).await;
+    assert_eq!(app.counts("p").await, [2, 2, 2, 1, 1]);
+    // A moderator's own words do not wait.
+    let own = app.try_post(&moderator, "p", None, "rules", None).await;
+    assert_eq!(own["comment"]["state"], "PUBLISHED");
 }
 
 #[tokio::test]

@@ -55,8 +55,7 @@ struct EditCommentInput {
 struct DeleteCommentInput {
     /// The comment.
     comment: ID,
-    /// The revision the viewer saw; when it moved on, nothing is changed. Moderators may leave it
-    /// out.
+    /// The revision the viewer saw; when it moved on, nothing is changed. Left out: whatever it is.
     expected_revision: Option<i32>,
 }
 
@@ -65,6 +64,9 @@ struct DeleteCommentInput {
 struct ModerateCommentInput {
     /// The comment.
     comment: ID,
+    /// The revision the moderator saw; when it moved on, nothing is changed. Left out: whatever it
+    /// is.
+    expected_revision: Option<i32>,
 }
 
 /// A discussion to open. Name it in one way.
@@ -283,9 +285,13 @@ async fn moderate(
 ) -> Result<WriteOutcome> {
     let loader = loader_of(ctx)?;
     let at = place(&input.comment)?;
+    let seen = input.expected_revision;
+    let seen = seen
+        .map(|seen| revision("expectedRevision", seen))
+        .transpose()?;
     loader
         .service
-        .moderate(&loader.request, at, act)
+        .moderate(&loader.request, at, act, seen)
         .await
         .map_err(failure)
 }

@@ -112,6 +112,8 @@ pub struct EditComment {
     pub body: String,
     /// How it is written.
     pub format: BodyFormat,
+    /// Whether a published comment waits for a moderator again.
+    pub waits: bool,
     /// A minted id for the log.
     pub event_id: EventId,
 }

@@ -447,8 +447,21 @@ pub fn failed(op: &'static str, error: sqlx::Error) -> StoreError {
             key: "?".to_owned(),
             column: index.clone(),
         }
+    } else if error.as_database_error().is_some_and(is_damage) {
+        StoreErrorKind::Corrupt {
+            table: op,
+            key: "?".to_owned(),
+            column: "file".to_owned(),
+        }
     } else {
         StoreErrorKind::Unavailable
     };
     StoreError::new(op, kind, error)
+}
+
+/// `SQLITE_CORRUPT` and `SQLITE_NOTADB`: trying again cannot help.
+fn is_damage(error: &dyn sqlx::error::DatabaseError) -> bool {
+    // The low byte of an extended code is the code itself.
+    let code = error.code().and_then(|code| code.parse::<i64>().ok());
+    matches!(code.map(|code| code & 0xff), Some(11 | 26))
 }

@@ -194,6 +194,7 @@ impl Comments {
             expected_revision: row.revision,
             body: body.to_owned(),
             format: BodyFormat::Markdown,
+            waits: false,
             event_id: self.event(),
         }
     }

@@ -55,11 +55,22 @@ pub(super) async fn edit(
         .execute(&mut *db)
         .await
         .during(OP)?;
+    let mut state = old.state;
+    if edit.waits && state == CommentState::Published {
+        let Some(discussion) = load_discussion(db, edit.discussion_id).await? else {
+            return Ok(ChangeOutcome::NotFound);
+        };
+        // What hangs below it waits with it.
+        state = CommentState::Pending;
+        mark_hidden(db, discussion.id).await?;
+        recount_branch(db, &discussion, &old, state).await?;
+    }
     let new = Comment {
         body: edit.body,
         format: edit.format,
         edited_at_ms: Some(now_ms),
         revision: old.revision.saturating_add(1),
+        state,
         ..old
     };
     store(db, &new).await?;
