@@ -38,7 +38,7 @@ pub(crate) struct ImportCommand {
 
 #[derive(Debug, Subcommand)]
 enum ImportFormat {
-    /// A Disqus export: XML with <thread> and <post>
+    /// A Disqus export: XML with `<thread>` and `<post>`
     #[command(after_help = AFTER_HELP)]
     Disqus(FileArgs),
     /// Our own format: one JSON object a line, discussions and comments in any order

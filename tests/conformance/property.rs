@@ -301,7 +301,7 @@ impl Story<'_> {
             expected_revision: if stale { revision + 1 } else { revision },
             body: format!("text of {event_id}"),
             format: BodyFormat::Plain,
-            waits: row % 4 == 0,
+            waits: row.is_multiple_of(4),
             event_id,
         };
         let outcome = env.store.edit(edit.clone()).await.unwrap();

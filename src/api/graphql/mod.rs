@@ -1,7 +1,7 @@
 //! The GraphQL schema: thin types over the domain, loading at connections, pure rows.
 //!
 //! A request's work is in three steps. A root or a connection asks the service for rows
-//! ([`load`]), knowing from the selection what the rows will be asked ([`want`]); then the rows are
+//! (`load`), knowing from the selection what the rows will be asked (`want`); then the rows are
 //! written without any further I/O. Resolvers translate and decide nothing.
 
 mod comment;
