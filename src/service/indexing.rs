@@ -120,9 +120,12 @@ fn shared_failure(error: &ServiceError) -> ServiceError {
             kind: error.kind.clone(),
             source: None,
         }),
-        ServiceError::BadInput { .. }
-        | ServiceError::Unauthenticated
-        | ServiceError::Forbidden { .. }
-        | ServiceError::TooComplex { .. } => ServiceError::Unauthenticated,
+        ServiceError::BadInput { field, message } => ServiceError::BadInput {
+            field,
+            message: message.clone(),
+        },
+        ServiceError::Unauthenticated => ServiceError::Unauthenticated,
+        ServiceError::Forbidden { needed } => ServiceError::Forbidden { needed },
+        ServiceError::TooComplex { limit } => ServiceError::TooComplex { limit: *limit },
     }
 }

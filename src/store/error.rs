@@ -63,15 +63,6 @@ impl StoreError {
             source: None,
         }
     }
-
-    /// Whether the operation may be repeated as it is.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
-        matches!(
-            self.kind,
-            StoreErrorKind::Unavailable | StoreErrorKind::Conflict
-        )
-    }
 }
 
 impl fmt::Display for StoreError {
