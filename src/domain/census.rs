@@ -70,7 +70,10 @@ impl Census {
         for at in 0..rows {
             let hidden = self.parent(at).is_some_and(|parent| {
                 hidden_above.get(parent) == Some(&true)
-                    || self.states.get(parent).is_some_and(|state| state.hides_below())
+                    || self
+                        .states
+                        .get(parent)
+                        .is_some_and(|state| state.hides_below())
             });
             if let Some(slot) = hidden_above.get_mut(at) {
                 *slot = hidden;
@@ -313,21 +316,29 @@ mod tests {
             1 => Just(CommentState::Hidden),
             1 => Just(CommentState::Pending),
         ];
-        prop::collection::vec((any::<prop::sample::Index>(), 0_u8..5, state, any::<bool>()), 1..40)
-            .prop_map(|drawn| {
-                let mut rows: Vec<CountedRow> = Vec::new();
-                for (parent, reply, state, live_below) in drawn {
-                    let mut ancestors = Vec::new();
-                    if reply > 0 && !rows.is_empty() {
-                        let parent = &rows[parent.index(rows.len())];
-                        ancestors.clone_from(&parent.ancestors);
-                        ancestors.push(parent.id);
-                    }
-                    let id = CommentId::new(i64::try_from(rows.len()).unwrap() + 1);
-                    rows.push(CountedRow { id, ancestors, state, live_below });
+        prop::collection::vec(
+            (any::<prop::sample::Index>(), 0_u8..5, state, any::<bool>()),
+            1..40,
+        )
+        .prop_map(|drawn| {
+            let mut rows: Vec<CountedRow> = Vec::new();
+            for (parent, reply, state, live_below) in drawn {
+                let mut ancestors = Vec::new();
+                if reply > 0 && !rows.is_empty() {
+                    let parent = &rows[parent.index(rows.len())];
+                    ancestors.clone_from(&parent.ancestors);
+                    ancestors.push(parent.id);
                 }
-                rows
-            })
+                let id = CommentId::new(i64::try_from(rows.len()).unwrap() + 1);
+                rows.push(CountedRow {
+                    id,
+                    ancestors,
+                    state,
+                    live_below,
+                });
+            }
+            rows
+        })
     }
 
     fn counted(rows: &[CountedRow]) -> Counted {

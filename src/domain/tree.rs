@@ -72,7 +72,10 @@ impl TreeResolver {
 
     /// Places the next row; rows come in rising order of id.
     pub fn place(&mut self, id: CommentId, parent_id: Option<CommentId>) -> Place {
-        debug_assert!(self.ids.last().is_none_or(|last| *last < id), "{id} is late");
+        debug_assert!(
+            self.ids.last().is_none_or(|last| *last < id),
+            "{id} is late"
+        );
         let found = parent_id.and_then(|parent| self.position(parent));
         let (place, parent) = match found {
             Some(parent) => self.under(parent),
@@ -106,7 +109,10 @@ impl TreeResolver {
         for at in (0..self.ids.len()).rev() {
             let own = below.get(at).copied().unwrap_or(0);
             let parent = self.parents.get(at).copied().unwrap_or(NONE);
-            match usize::try_from(parent).ok().and_then(|row| below.get_mut(row)) {
+            match usize::try_from(parent)
+                .ok()
+                .and_then(|row| below.get_mut(row))
+            {
                 Some(above) => *above += own + 1,
                 None => {
                     if let Some(root) = self.ids.get(at) {

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use super::pace::{Pace, PacedError};
 use super::Service;
+use super::pace::{Pace, PacedError};
 use crate::domain::branches::BranchHistogram;
 use crate::domain::comment::branch_of;
 use crate::domain::discussion::{Discussion, Layout};
@@ -174,7 +174,8 @@ impl Service {
         }
         if faults.iter().any(|one| one.layout > 0) {
             for layout in complete_layouts(discussion) {
-                self.remove_wrong(discussion.id, layout, audit, pace).await?;
+                self.remove_wrong(discussion.id, layout, audit, pace)
+                    .await?;
             }
             for layout in complete_layouts(discussion) {
                 self.build_paced(discussion.id, layout, pace).await?;
@@ -195,7 +196,10 @@ impl Service {
     ) -> Result<(), PacedError> {
         let comments = &self.ports.comments;
         let marker = self.ports.ids.mint()?;
-        let of_layout = audit.faults.iter().filter(|one| one.layout == layout.number);
+        let of_layout = audit
+            .faults
+            .iter()
+            .filter(|one| one.layout == layout.number);
         let places = of_layout.filter_map(|one| Some((one.branch?, one.comment)));
         let places: Vec<IndexPlace> = places.collect();
         // Also without a row to remove: a row that is missing makes the layout incomplete as well.
@@ -210,7 +214,9 @@ impl Service {
         }
         while audit.faults_left_out > 0 {
             let asked = self.ports.clock.monotonic();
-            let page = comments.scan_index(id, layout.number, None, BATCH_ROWS).await?;
+            let page = comments
+                .scan_index(id, layout.number, None, BATCH_ROWS)
+                .await?;
             if page.is_empty() {
                 break;
             }
@@ -393,7 +399,11 @@ fn judge(
     let seen = seen.get_mut(at)?;
     if !is_right {
         // A second row elsewhere is one too many; the only one is misplaced. Both are removed.
-        return Some(if *seen { IndexFault::Twice } else { IndexFault::Misplaced });
+        return Some(if *seen {
+            IndexFault::Twice
+        } else {
+            IndexFault::Misplaced
+        });
     }
     if std::mem::replace(seen, true) {
         return Some(IndexFault::Twice);

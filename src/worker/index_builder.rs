@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::walker::throttle::{Limits, Throttle};
 use crate::domain::discussion::{Discussion, Layout};
 use crate::domain::ids::DiscussionId;
+use crate::service::Service;
 use crate::service::indexing::BuildReport;
 use crate::service::pace::{Interrupted, Pace, PacedError};
-use crate::service::Service;
 use crate::store::StoreError;
 use crate::tasks::Tasks;
 

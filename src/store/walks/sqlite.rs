@@ -121,11 +121,7 @@ async fn lease(
 }
 
 /// Ends the walk if no range is left.
-async fn end_if_done(
-    db: &mut SqliteConnection,
-    walk: &str,
-    now_ms: i64,
-) -> Result<(), StoreError> {
+async fn end_if_done(db: &mut SqliteConnection, walk: &str, now_ms: i64) -> Result<(), StoreError> {
     sqlx::query(
         "UPDATE walks SET ended_ms = ? WHERE name = ? AND ended_ms IS NULL \
          AND NOT EXISTS (SELECT 1 FROM walk_ranges WHERE walk = name AND is_done = 0)",
@@ -160,7 +156,9 @@ impl WalkStore for SqliteWalks {
         let clock = self.group.clock().clone();
         self.group
             .write("walks.lease", move |db| {
-                Box::pin(async move { lease(db, (&walk, run), &owner, clock.now_ms(), ttl_ms).await })
+                Box::pin(
+                    async move { lease(db, (&walk, run), &owner, clock.now_ms(), ttl_ms).await },
+                )
             })
             .await
     }

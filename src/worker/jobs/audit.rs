@@ -54,7 +54,8 @@ impl AuditJob {
                 let clock = &self.service.ports().clock;
                 let asked = clock.monotonic();
                 let check = self.service.ports().comments.recount(now.id).await?;
-                pace.step(check.rows, clock.monotonic().saturating_sub(asked)).await?;
+                pace.step(check.rows, clock.monotonic().saturating_sub(asked))
+                    .await?;
                 Ok(recounted(&now, &check))
             }
         }

@@ -48,7 +48,9 @@ impl BuildJob {
         }
         let comments = &self.service.ports().comments;
         let added = comments.add_layout(discussion.id, limit).await?;
-        Ok(added.map(|layout| vec![layout]).ok_or("has another second layout"))
+        Ok(added
+            .map(|layout| vec![layout])
+            .ok_or("has another second layout"))
     }
 
     /// Builds one discussion.
@@ -78,7 +80,11 @@ impl BuildJob {
             found.add("flattened", report.flattened);
             found.branches = report.branches;
         }
-        let outcome = if complete { "built" } else { "overtaken by writes" };
+        let outcome = if complete {
+            "built"
+        } else {
+            "overtaken by writes"
+        };
         found.merge(WalkTally::of_item(outcome, 0));
         Ok(found)
     }
@@ -93,7 +99,11 @@ impl WalkJob for BuildJob {
     }
 
     fn settings(&self) -> String {
-        let all = if self.settings.all { "all" } else { "incomplete" };
+        let all = if self.settings.all {
+            "all"
+        } else {
+            "incomplete"
+        };
         match self.settings.depth_limit {
             Some(limit) => format!("{all}, depth {limit}"),
             None => all.to_owned(),

@@ -40,7 +40,11 @@ impl LayoutJob {
         }
         let comments = &self.service.ports().comments;
         let flipped = comments.flip_layout(discussion.id).await?;
-        let outcome = if flipped { "flipped" } else { "not complete yet" };
+        let outcome = if flipped {
+            "flipped"
+        } else {
+            "not complete yet"
+        };
         Ok(WalkTally::of_item(outcome, 0))
     }
 
@@ -59,9 +63,14 @@ impl LayoutJob {
                 break;
             }
             dropped = true;
-            pace.step(0, clock.monotonic().saturating_sub(asked)).await?;
+            pace.step(0, clock.monotonic().saturating_sub(asked))
+                .await?;
         }
-        let outcome = if dropped { "dropped" } else { "with one layout" };
+        let outcome = if dropped {
+            "dropped"
+        } else {
+            "with one layout"
+        };
         Ok(WalkTally::of_item(outcome, 0))
     }
 }

@@ -220,9 +220,15 @@ impl TableWalker {
         }
         let status = self.status(job.name(), run).await?;
         Ok(WalkEnd {
-            complete: status.as_ref().is_some_and(|status| status.ended_ms.is_some()),
+            complete: status
+                .as_ref()
+                .is_some_and(|status| status.ended_ms.is_some()),
             joined,
-            tally: status.as_ref().map(tally_of).transpose()?.unwrap_or_default(),
+            tally: status
+                .as_ref()
+                .map(tally_of)
+                .transpose()?
+                .unwrap_or_default(),
         })
     }
 
@@ -305,7 +311,11 @@ where
             }
             (_, Some(Ended::LeaseLost)) => {
                 let part = hold.lease().part;
-                tracing::warn!(job = self.job.name(), part, "a range was lost to another worker");
+                tracing::warn!(
+                    job = self.job.name(),
+                    part,
+                    "a range was lost to another worker"
+                );
             }
             (_, Some(Ended::Stopped)) | (Err(_), None) => {
                 hold.checkpoint().await?;

@@ -117,6 +117,9 @@ mod tests {
         assert_eq!((whole.items, whole.rows, whole.found()), (300, 600, 300));
         assert_eq!((whole.sum("orphans"), whole.outcomes["built"]), (150, 300));
         assert_eq!(whole.faults.len(), FAULTS_MAX);
-        assert_eq!(serde_json::from_str::<WalkTally>("{}").unwrap(), WalkTally::default());
+        assert_eq!(
+            serde_json::from_str::<WalkTally>("{}").unwrap(),
+            WalkTally::default()
+        );
     }
 }

@@ -55,8 +55,7 @@ impl Throttle {
     /// Whether walks are paused now.
     pub fn is_paused(&self) -> bool {
         let flags = self.flags.snapshot();
-        flags.get(PAUSE_FLAG).is_some()
-            && evaluate(&flags, PAUSE_FLAG, &Context::default()).is_on()
+        flags.get(PAUSE_FLAG).is_some() && evaluate(&flags, PAUSE_FLAG, &Context::default()).is_on()
     }
 
     /// How long to wait after a batch that took `took`.

@@ -207,13 +207,15 @@ pub(super) async fn clear_lane(
     discussion: DiscussionId,
     lane: LaneKey,
 ) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM branch_counts WHERE discussion_id = ? AND layout = ? AND branch_id = ?")
-        .bind(discussion.get())
-        .bind(lane.0)
-        .bind(lane.1)
-        .execute(db)
-        .await
-        .during(OP)?;
+    sqlx::query(
+        "DELETE FROM branch_counts WHERE discussion_id = ? AND layout = ? AND branch_id = ?",
+    )
+    .bind(discussion.get())
+    .bind(lane.0)
+    .bind(lane.1)
+    .execute(db)
+    .await
+    .during(OP)?;
     Ok(())
 }
 

@@ -58,7 +58,9 @@ async fn put(
         let inserted = insert.build().execute(&mut *db).await;
         inserted.during("comments.put_index")?;
     }
-    let is_other = row.other_layout.is_some_and(|other| other.number == layout.number);
+    let is_other = row
+        .other_layout
+        .is_some_and(|other| other.number == layout.number);
     match index.last() {
         Some(last) if is_other => layouts::count_to(db, &row, last.id).await,
         _ => Ok(()),
@@ -357,9 +359,9 @@ impl CommentIndex for SqliteComments {
         let (owner, clock) = (owner.to_owned(), self.group.clock().clone());
         self.group
             .write("comments.lease_queued", move |db| {
-                Box::pin(async move {
-                    queue::lease(db, &owner, clock.now_ms(), ttl_ms, limit).await
-                })
+                Box::pin(
+                    async move { queue::lease(db, &owner, clock.now_ms(), ttl_ms, limit).await },
+                )
             })
             .await
     }

@@ -57,15 +57,14 @@ pub(super) async fn hold(
     owner: &str,
     until_ms: i64,
 ) -> Result<bool, StoreError> {
-    let held = sqlx::query(
-        "UPDATE index_queue SET until_ms = ? WHERE discussion_id = ? AND owner = ?",
-    )
-    .bind(until_ms)
-    .bind(discussion.get())
-    .bind(owner)
-    .execute(db)
-    .await
-    .during("comments.hold_queued")?;
+    let held =
+        sqlx::query("UPDATE index_queue SET until_ms = ? WHERE discussion_id = ? AND owner = ?")
+            .bind(until_ms)
+            .bind(discussion.get())
+            .bind(owner)
+            .execute(db)
+            .await
+            .during("comments.hold_queued")?;
     Ok(held.rows_affected() == 1)
 }
 

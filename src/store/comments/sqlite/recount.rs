@@ -145,10 +145,12 @@ async fn examine(
         wrong.push(WrongCount::List { layout, branch });
     }
     let tombstones = counted.wrong_tombstones();
-    wrong.extend(tombstones.map(|(comment, live_below)| WrongCount::Tombstone {
-        comment,
-        live_below,
-    }));
+    wrong.extend(
+        tombstones.map(|(comment, live_below)| WrongCount::Tombstone {
+            comment,
+            live_below,
+        }),
+    );
     Ok(Some(Examined {
         discussion,
         changes,
@@ -162,7 +164,14 @@ fn counted_layouts(discussion: &Discussion) -> impl Iterator<Item = (Layout, Com
     let last = CommentId::new(i64::MAX);
     layouts::of(discussion).map(move |layout| {
         let is_other = discussion.other_layout == Some(layout);
-        (layout, if is_other { discussion.other_counted_to } else { last })
+        (
+            layout,
+            if is_other {
+                discussion.other_counted_to
+            } else {
+                last
+            },
+        )
     })
 }
 
