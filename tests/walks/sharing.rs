@@ -43,7 +43,12 @@ where
         item.id.to_string()
     }
 
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError> {
+    async fn work(
+        &self,
+        item: &Self::Item,
+        _again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError> {
         self.before.step(item.id).await?;
         pace.step(1, Duration::ZERO).await?;
         Ok(WalkTally::of_item("counted", 1))
