@@ -67,7 +67,11 @@ impl ImportCommand {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let config = self.args().config.load()?.config;
         telemetry::init(&config.telemetry).map_err(Failure::other)?;
-        super::runtime()?.block_on(self.import_into(config))
+        let runtime = super::runtime()?;
+        let imported = runtime.block_on(self.import_into(config));
+        // A reader that still waits for its input is not waited for.
+        runtime.shutdown_background();
+        imported
     }
 
     fn args(&self) -> &FileArgs {
@@ -98,6 +102,7 @@ impl ImportCommand {
             users: Arc::clone(&ports.users),
             ids: Arc::clone(&ports.ids),
             clock: ports.clock.clone(),
+            tasks: ports.tasks.clone(),
         };
         let options = ImportOptions {
             source: args.source.clone().unwrap_or(format.source().to_owned()),

@@ -55,6 +55,7 @@ impl World {
                 users: Arc::new(SqliteUsers::new(users)),
                 ids: Arc::new(ids),
                 clock,
+                tasks: tasks.clone(),
             },
             options: ImportOptions {
                 source: source.to_owned(),

@@ -28,6 +28,7 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
         users: std::sync::Arc::clone(&ports.users),
         ids: std::sync::Arc::clone(&ports.ids),
         clock: app.clock.clone(),
+        tasks: ports.tasks.clone(),
     };
     let options = ImportOptions {
         source: "disqus".to_owned(),

@@ -187,13 +187,24 @@ pub trait CommentWrites: Send + Sync + Debug {
     /// Changes a text and keeps the old one as a revision (C5). The same edit repeated is one.
     async fn edit(&self, edit: EditComment) -> Result<ChangeOutcome, StoreError>;
 
-    /// Opens a discussion of another system, or finds it again. `true`: it is new (I1–I3).
+    /// Opens discussions of another system in the order given, or finds them again; each at its
+    /// place. `true`: it is new (I1–I3, I5).
+    async fn import_discussions(
+        &self,
+        batch: Vec<ImportDiscussion>,
+    ) -> Result<Vec<(Arc<Discussion>, bool)>, StoreError>;
+
+    /// As [`Self::import_discussions`], for one.
     async fn import_discussion(
         &self,
         new: ImportDiscussion,
-    ) -> Result<(Arc<Discussion>, bool), StoreError>;
+    ) -> Result<(Arc<Discussion>, bool), StoreError> {
+        let mut opened = self.import_discussions(vec![new]).await?;
+        let missing = || StoreError::corrupt("discussions", "?", "discussion_id");
+        opened.pop().ok_or_else(missing)
+    }
 
-    /// Writes comments of another system, in the order given (I1–I4). `marker` is a freshly minted
+    /// Writes comments of another system, in the order given (I1–I5). `marker` is a freshly minted
     /// id; `comments_max` as in [`NewComment`].
     async fn import_comments(
         &self,

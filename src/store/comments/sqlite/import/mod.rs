@@ -1,18 +1,31 @@
 //! Rows of other systems: ids made from the source's, each written once, never merged.
+//!
+//! A batch costs a number of statements that hardly depends on its size: what its rows need to know
+//! is read at once, what they are and count is worked out in memory, and rows of one table are
+//! written together. The result is the same as if each row had been written by itself, in order.
+
+mod lanes;
+mod place;
+mod put;
+mod tallies;
 
 use std::sync::Arc;
 
 use sqlx::SqliteConnection;
 
-use super::create::{count_new, insert_row, load_comment, mark_hidden, mark_unindexed};
+use self::place::Placing;
+use self::tallies::Tallies;
+use super::create::{mark_hidden, mark_unindexed};
 use super::discussions::{claim_key, insert_discussion, load_discussion};
-use crate::domain::comment::{Comment, DEPTH_MAX};
+use crate::domain::comment::Comment;
 use crate::domain::discussion::{Discussion, DiscussionState, entity_key, url_key};
+use crate::domain::ids::DiscussionId;
 use crate::domain::ids::imported::{first_place, next_place};
-use crate::domain::ids::{CommentId, DiscussionId};
-use crate::store::StoreError;
-use crate::store::comments::{ImportComment, ImportDiscussion, ImportOutcome, NewDiscussion};
+use crate::store::comments::{
+    IMPORT_BATCH_MAX, ImportComment, ImportDiscussion, ImportOutcome, NewDiscussion,
+};
 use crate::store::driver::sqlite::DuringOp as _;
+use crate::store::{StoreError, StoreErrorKind};
 
 const OP: &str = "comments.import";
 
@@ -58,8 +71,28 @@ async fn map(
     Ok(())
 }
 
-/// Opens a discussion of another system, or finds it again.
-pub(super) async fn discussion(
+/// Refuses a call with more rows than one may have.
+pub(super) fn check_size(rows: usize) -> Result<(), StoreError> {
+    if rows <= IMPORT_BATCH_MAX {
+        return Ok(());
+    }
+    let cause = format!("{rows} rows in one call (limit {IMPORT_BATCH_MAX})");
+    Err(StoreError::new(OP, StoreErrorKind::Limit, cause))
+}
+
+/// Opens discussions of another system in the order given, or finds them again.
+pub(super) async fn discussions(
+    db: &mut SqliteConnection,
+    batch: Vec<ImportDiscussion>,
+) -> Result<Vec<(Arc<Discussion>, bool)>, StoreError> {
+    let mut opened = Vec::with_capacity(batch.len());
+    for new in batch {
+        opened.push(discussion(db, new).await?);
+    }
+    Ok(opened)
+}
+
+async fn discussion(
     db: &mut SqliteConnection,
     new: ImportDiscussion,
 ) -> Result<(Arc<Discussion>, bool), StoreError> {
@@ -124,104 +157,29 @@ pub(super) async fn comments(
             "discussion_id",
         ));
     };
-    let mut room = batch.comments_max - discussion.counts.all.total;
-    let mut outcomes = Vec::with_capacity(rows.len());
-    let mut written = false;
-    for row in rows {
-        let known = mapped(db, &batch.source, discussion.id.get(), &row.source_id).await?;
-        let outcome = match known {
-            Some(id) => ImportOutcome::AlreadyThere(CommentId::new(id)),
-            None if room <= 0 => ImportOutcome::DiscussionFull,
-            None => {
-                room -= 1;
-                written = true;
-                comment(db, &discussion, &batch.source, row).await?
-            }
-        };
-        outcomes.push(outcome);
-    }
-    if written {
-        mark_unindexed(db, discussion.id, batch.marker).await?;
-    }
-    Ok(outcomes)
+    let room = batch.comments_max - discussion.counts.all.total;
+    let placing = Placing::load(db, discussion.id, &batch.source, &rows, room).await?;
+    let placed = placing.place(db, rows).await?;
+    let source = &batch.source;
+    put::map(db, source, discussion.id.get(), &placed.mapped).await?;
+    write(db, &discussion, placed.comments, batch.marker).await?;
+    Ok(placed.outcomes)
 }
 
-/// What an imported row hangs under.
-#[derive(Debug, Default)]
-struct Above {
-    parent: Option<CommentId>,
-    ancestors: Vec<CommentId>,
-    missing: bool,
-    flattened: bool,
-}
-
-async fn above(
+/// Writes and counts new rows, parents before replies.
+async fn write(
     db: &mut SqliteConnection,
     discussion: &Discussion,
-    source: &str,
-    parent_source_id: Option<&str>,
-) -> Result<Above, StoreError> {
-    let Some(parent_source_id) = parent_source_id else {
-        return Ok(Above::default());
-    };
-    let parent = match mapped(db, source, discussion.id.get(), parent_source_id).await? {
-        None => None,
-        Some(id) => load_comment(db, discussion.id, CommentId::new(id)).await?,
-    };
-    let Some(parent) = parent else {
-        return Ok(Above {
-            missing: true,
-            ..Above::default()
-        });
-    };
-    let mut ancestors = parent.ancestors;
-    ancestors.push(parent.id);
-    let flattened = ancestors.len() > usize::from(DEPTH_MAX);
-    ancestors.truncate(usize::from(DEPTH_MAX));
-    Ok(Above {
-        parent: ancestors.last().copied(),
-        ancestors,
-        missing: false,
-        flattened,
-    })
-}
-
-async fn comment(
-    db: &mut SqliteConnection,
-    discussion: &Discussion,
-    source: &str,
-    row: ImportComment,
-) -> Result<ImportOutcome, StoreError> {
-    let above = above(db, discussion, source, row.parent_source_id.as_deref()).await?;
-    let parent = above.parent.map(CommentId::get);
-    let mut place = first_place(source, &row.source_id, row.created_ms, parent);
-    while load_comment(db, discussion.id, CommentId::new(place))
-        .await?
-        .is_some()
-    {
-        place = next_place(place);
+    mut comments: Vec<Comment>,
+    marker: i64,
+) -> Result<(), StoreError> {
+    if comments.is_empty() {
+        return Ok(());
     }
-    map(db, source, discussion.id.get(), &row.source_id, place).await?;
-    let comment = Comment {
-        id: CommentId::new(place),
-        discussion_id: discussion.id,
-        author_id: row.author_id,
-        body: row.body,
-        format: row.format,
-        parent_id: above.parent,
-        ancestors: above.ancestors,
-        edited_at_ms: row.edited_at_ms,
-        revision: 1,
-        state: row.state,
-        live_below: false,
-    };
-    insert_row(db, &comment).await?;
-    count_new(db, discussion, &comment).await?;
-    Ok(if above.missing {
-        ImportOutcome::ParentMissing(comment.id)
-    } else if above.flattened {
-        ImportOutcome::Flattened(comment.id)
-    } else {
-        ImportOutcome::Imported(comment.id)
-    })
+    let tallies = Tallies::of(db, discussion, &mut comments).await?;
+    put::comments(db, &comments).await?;
+    // Rows that were there first: the runs they lie in are still the old ones.
+    tallies.adjust(db, discussion).await?;
+    lanes::add(db, discussion, &comments, &tallies).await?;
+    mark_unindexed(db, discussion.id, marker).await
 }
