@@ -89,7 +89,7 @@ fn row(at: u32, first_ms: i64) -> ImportComment {
 }
 
 /// About 120 characters, of which some have to be escaped in JSON and HTML.
-fn text(at: u32) -> String {
+pub(super) fn text(at: u32) -> String {
     let mut text = format!("Comment {at} says \"hello\" & more:");
     let start = usize::try_from(at).unwrap_or_default();
     for word in WORDS.iter().cycle().skip(start % WORDS.len()) {
