@@ -76,7 +76,7 @@ fn an_import_is_measured_step_by_step_and_its_files_are_kept_where_asked() {
     ] {
         assert!(table.contains(part), "{part}: {table}");
     }
-    let measured: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let measured: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     assert_eq!(measured["steps"].as_array().unwrap().len(), 3);
     assert_eq!(measured["report"]["comments"]["read"], 3_000);
     assert_eq!(measured["report"]["discussions"]["imported"], 40);

@@ -26,7 +26,8 @@ some rows were rejected or texts lost (see the report); 130 interrupted.
 
 Examples:
   threadline import disqus export.xml.gz --dry-run --report report.json
-  threadline import jsonl - --source forum < comments.jsonl";
+  threadline import jsonl - --source forum < comments.jsonl
+  threadline import jsonl --restore backup.jsonl.zst";
 
 /// Import comments from another system
 #[derive(Args, Debug)]
@@ -43,7 +44,23 @@ enum ImportFormat {
     Disqus(FileArgs),
     /// Our own format: one JSON object a line, discussions and comments in any order
     #[command(after_help = AFTER_HELP)]
-    Jsonl(FileArgs),
+    Jsonl(JsonlArgs),
+}
+
+#[derive(Args, Debug)]
+struct JsonlArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Bring rows that `threadline export` wrote back as they were, under their ids
+    ///
+    /// Discussions and comments keep their ids, comments also authors, revisions and states, and
+    /// what was imported is known by where it came from: importing the first export again adds
+    /// nothing. The file is believed, so restore only what you exported yourself. Rows that are
+    /// there already stay as they are; a discussion whose id another one holds gets its own and is
+    /// reported. Not in an export, and so not restored: the log of changes, posting keys, and which
+    /// sign-in belongs to which user (the users' store needs a copy of its own for that).
+    #[arg(long, verbatim_doc_comment)]
+    restore: bool,
 }
 
 #[derive(Args, Debug)]
@@ -76,7 +93,8 @@ impl ImportCommand {
 
     fn args(&self) -> &FileArgs {
         match &self.format {
-            ImportFormat::Disqus(args) | ImportFormat::Jsonl(args) => args,
+            ImportFormat::Disqus(args) => args,
+            ImportFormat::Jsonl(args) => &args.file,
         }
     }
 
@@ -93,7 +111,11 @@ impl ImportCommand {
     async fn import(&self, app: &App) -> Result<ExitCode, Failure> {
         let (args, format) = match &self.format {
             ImportFormat::Disqus(args) => (args, Format::Disqus),
-            ImportFormat::Jsonl(args) => (args, Format::Jsonl),
+            ImportFormat::Jsonl(args) => (&args.file, Format::Jsonl),
+        };
+        let restore = match &self.format {
+            ImportFormat::Disqus(_) => false,
+            ImportFormat::Jsonl(args) => args.restore,
         };
         let (ports, settings) = (app.service().ports(), app.service().settings());
         let tasks: &Tasks = &ports.tasks;
@@ -107,6 +129,7 @@ impl ImportCommand {
         let options = ImportOptions {
             source: args.source.clone().unwrap_or(format.source().to_owned()),
             dry_run: args.dry_run,
+            restore,
             limits: settings.text,
             comments_max: settings.comments_per_discussion_max,
             depth_limit: settings.depth_limit,
@@ -213,5 +236,7 @@ mod tests {
         Alone::command().debug_assert();
         assert!(Alone::try_parse_from(["x", "disqus", "-", "--source", "my-forum"]).is_ok());
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
+        assert!(Alone::try_parse_from(["x", "jsonl", "a", "--restore"]).is_ok());
+        assert!(Alone::try_parse_from(["x", "disqus", "a", "--restore"]).is_err());
     }
 }

@@ -166,7 +166,7 @@ mod tests {
     use crate::domain::text::TextLimits;
     use crate::import::Format;
     use crate::import::report::Report;
-    use crate::import::scan::scan;
+    use crate::import::scan::{ScanOptions, scan};
 
     const NOW_MS: i64 = 1_790_000_000_000;
 
@@ -186,7 +186,12 @@ mod tests {
         let mut reader = Format::Jsonl.reader(Box::new(std::io::Cursor::new(text.into_bytes())));
         let mut report = Report::new("test", false);
         let stop = CancellationToken::new();
-        let scanned = scan(&mut *reader, &TextLimits::default(), &stop, &mut report);
+        let options = ScanOptions {
+            limits: TextLimits::default(),
+            restore: false,
+            now_ms: NOW_MS,
+        };
+        let scanned = scan(&mut *reader, options, &stop, &mut report);
         assert_eq!(report.comments.read, 3_000);
         scanned.unwrap()
     }

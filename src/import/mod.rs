@@ -11,6 +11,7 @@ pub mod checks;
 pub mod disqus;
 pub mod input;
 pub mod jsonl;
+pub mod kept;
 mod lots;
 mod orphans;
 mod outgoing;

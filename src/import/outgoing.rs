@@ -3,6 +3,7 @@
 use std::io;
 
 use super::checks;
+use super::kept::Kept;
 use super::lots::Lot;
 use super::orphans::{Orphan, Orphans};
 use super::pipeline::ImportOptions;
@@ -12,16 +13,27 @@ use super::rows::{CommentWords, DiscussionWords, Row};
 use super::scan::Scanned;
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::CommentState;
-use crate::domain::ids::UserId;
-use crate::store::comments::{ImportComment, ImportDiscussion};
+use crate::domain::ids::{CommentId, UserId};
+use crate::store::comments::{ImportComment, ImportDiscussion, KeptDiscussion};
+
+/// What an address is written with that is kept without.
+pub(super) const URL_SCHEME: &str = "https://";
 
 /// A comment on its way, with what the report says about it.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) comment: ImportComment,
-    /// Key and name.
-    pub(super) author: Option<(String, String)>,
+    pub(super) author: Option<Author>,
     pub(super) name: Name,
+}
+
+/// Who wrote a comment.
+#[derive(Clone, Debug)]
+pub(super) enum Author {
+    /// Somebody of the source: a key and a name.
+    Source(String, String),
+    /// A user of this service, as a comment keeps them, and a name.
+    Kept(UserId, String),
 }
 
 /// What the report calls a comment that was sent to the store.
@@ -40,6 +52,7 @@ pub(super) fn comment(
     row: u32,
     now_ms: i64,
 ) -> io::Result<Option<Outgoing>> {
+    let restore = scanned.restore;
     let (Some(row), Some(place)) = (lot.rows.get(wide(row)), lot.plan.places.get(wide(row))) else {
         return Ok(None);
     };
@@ -47,7 +60,19 @@ pub(super) fn comment(
     let is_whole = place.verdict == Verdict::Whole;
     let format = BodyFormat::from_code(words.format).unwrap_or_default();
     let state = CommentState::from_code(words.state).unwrap_or(CommentState::Buried);
-    let edited_ms = words.edited_ms.map(|ms| ms.clamp(place.time_ms, now_ms));
+    let kept = words.kept.map(Kept::from);
+    let (kept, author_id) = match kept {
+        Some(Kept::Comment(kept, author)) => (Some(kept), author),
+        Some(Kept::Discussion(_)) | None => (None, UserId::NOBODY),
+    };
+    let is_kept = kept.is_some();
+    let edited_ms = words.edited_ms.map(|ms| {
+        if is_kept {
+            ms
+        } else {
+            ms.clamp(place.time_ms, now_ms)
+        }
+    });
     let is_absent = place.made_root == Some(Note::OrphanMissingParent);
     let parent = words
         .parent
@@ -58,12 +83,24 @@ pub(super) fn comment(
             line: words.line,
             absent_parent: parent.clone().filter(|_| is_absent),
         },
-        author: is_whole.then_some((words.author_key, words.author_name)),
+        author: is_whole.then(|| {
+            if is_kept {
+                Author::Kept(author_id, words.author_name)
+            } else {
+                Author::Source(words.author_key, words.author_name)
+            }
+        }),
         comment: ImportComment {
             source_id: words.source_id,
             created_ms: place.time_ms,
+            // What kept its id is known by it, in our own exports also as the id of the line.
+            parent_id: parent
+                .as_deref()
+                .filter(|_| restore)
+                .and_then(|parent| parent.parse().ok())
+                .map(CommentId::new),
             parent_source_id: parent,
-            author_id: UserId::NOBODY,
+            author_id,
             body: words.body,
             format,
             edited_at_ms: edited_ms.filter(|_| is_whole),
@@ -72,6 +109,7 @@ pub(super) fn comment(
             } else {
                 CommentState::Buried
             },
+            kept: kept.map(Box::new),
         },
     }))
 }
@@ -83,6 +121,9 @@ pub(super) fn discussion(
     options: &ImportOptions,
     report: &mut Report,
 ) -> ImportDiscussion {
+    if let Some(Kept::Discussion(kept)) = words.kept.clone().map(Kept::from) {
+        return kept_discussion(words, kept, created_ms, options);
+    }
     let (title, title_dropped) = checks::title(&words.title);
     let url = words.url.as_deref();
     let canonical = url.and_then(|url| checks::canonical_url(url, &options.kept_parameters));
@@ -113,6 +154,32 @@ pub(super) fn discussion(
         entity,
         closed: words.closed,
         depth_limit: options.depth_limit,
+        kept: None,
+    }
+}
+
+/// A discussion as this service had it.
+fn kept_discussion(
+    words: DiscussionWords,
+    kept: KeptDiscussion,
+    created_ms: i64,
+    options: &ImportOptions,
+) -> ImportDiscussion {
+    // An address is kept without its scheme.
+    let url = words.url.map(|url| match url.strip_prefix(URL_SCHEME) {
+        Some(canonical) => canonical.to_owned(),
+        None => url,
+    });
+    ImportDiscussion {
+        source: options.source.clone(),
+        source_id: words.source_id,
+        created_ms,
+        title: words.title,
+        url,
+        entity: words.entity,
+        closed: words.closed,
+        depth_limit: options.depth_limit,
+        kept: Some(kept),
     }
 }
 

@@ -21,7 +21,7 @@ use super::report::{Note, Oddity, Outcome, Reason, Report, RowKind, What};
 use super::resolve::wide;
 use super::retry::Patience;
 use super::rows::Standing;
-use super::scan::{self, ScanError, Scanned};
+use super::scan::{self, ScanError, ScanOptions, Scanned};
 use super::writing::{Odd, Stop, Writer, Written, count, parent_words, wanted};
 use crate::domain::clock::Clock;
 use crate::domain::discussion::Discussion;
@@ -44,6 +44,8 @@ pub struct ImportOptions {
     pub source: String,
     /// Reads, decides and reports, but writes nothing.
     pub dry_run: bool,
+    /// Rows that this service exported come back as they were: the file is believed.
+    pub restore: bool,
     /// What a text may be at most.
     pub limits: TextLimits,
     /// Comments a discussion may hold.
@@ -133,11 +135,16 @@ impl Importer {
         options: &ImportOptions,
         stop: &CancellationToken,
     ) -> (Result<Scanned, ScanError>, Report) {
-        let (limits, stopping) = (options.limits, stop.clone());
+        let stopping = stop.clone();
+        let options_of_scan = ScanOptions {
+            limits: options.limits,
+            restore: options.restore,
+            now_ms: self.clock.now_ms(),
+        };
         let blank = Report::new(&options.source, options.dry_run);
         let mut report = blank.clone();
         let reading = self.tasks.spawn_blocking(move || {
-            let scanned = scan::scan(&mut *reader, &limits, &stopping, &mut report);
+            let scanned = scan::scan(&mut *reader, options_of_scan, &stopping, &mut report);
             (scanned, report)
         });
         let too_long = async {
@@ -329,6 +336,11 @@ fn report_opened(new: ImportDiscussion, found: &Discussion, is_new: bool, report
         report.discussions.already_there += 1;
     }
     let source_id = new.source_id;
+    if let Some(kept) = new.kept.filter(|kept| kept.id != found.id) {
+        let detail = format!("id {}, now {}", kept.id, found.id);
+        let taken = changed_discussion(source_id.clone(), 0, Note::IdTaken, detail);
+        report.odd(taken);
+    }
     if let Some(url) = new.url.filter(|url| found.url.as_ref() != Some(url)) {
         let taken = changed_discussion(source_id.clone(), 0, Note::UrlTaken, url);
         report.odd(taken);

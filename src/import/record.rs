@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 
 use super::input::ReadError;
+use super::kept::Kept;
 use super::report::{Reason, RowKind};
 use crate::domain::body::BodyFormat;
 
@@ -116,6 +117,11 @@ pub trait ExportReader: Debug + Send {
     /// Whether a comment may name a discussion that the file does not declare, which then opens
     /// under that id. Otherwise such a comment is rejected.
     fn opens_undeclared(&self) -> bool;
+
+    /// What the last row keeps, if this service exported it; asked only when restoring.
+    fn kept(&mut self) -> Result<Option<Kept>, ReadError> {
+        Ok(None)
+    }
 }
 
 /// The longest source id, in bytes; longer ones are rejected.

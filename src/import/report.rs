@@ -121,6 +121,8 @@ pub enum Note {
     EntityTaken,
     /// Its entity cannot be one and was dropped.
     EntityUnusable,
+    /// The id it had belongs to another discussion; it got one of its own.
+    IdTaken,
     /// Its title was against the rules and was dropped.
     TitleDropped,
     /// Its author's name was an address of mail or against the rules and is not shown.
@@ -145,6 +147,7 @@ impl Note {
             Self::UrlUnusable => "addresses that are none, dropped",
             Self::EntityTaken => "entities that belong to another discussion",
             Self::EntityUnusable => "entities that are none, dropped",
+            Self::IdTaken => "ids that belong to another discussion",
             Self::TitleDropped => "titles against the rules, dropped",
             Self::NameDropped => "names that cannot be shown, dropped",
         }

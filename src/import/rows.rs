@@ -10,6 +10,7 @@ use bytes::{Buf as _, BufMut as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::kept::{CommentField, DiscussionField};
 use super::report::Reason;
 use super::spool::Address;
 
@@ -84,6 +85,9 @@ pub(super) struct DiscussionWords {
     pub(super) entity: Option<(String, String)>,
     pub(super) closed: bool,
     pub(super) line: u64,
+    /// What it keeps, when it is restored.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) kept: Option<DiscussionField>,
 }
 
 /// A comment's words.
@@ -102,6 +106,9 @@ pub(super) struct CommentWords {
     /// Why its text cannot be taken over.
     pub(super) detail: String,
     pub(super) line: u64,
+    /// What it keeps, when it is restored.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) kept: Option<CommentField>,
 }
 
 /// A row on its way through the spool, with what only the loading looks at.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::checks;
 use super::input::ReadError;
+use super::kept::{CommentField, DiscussionField, Kept};
 use super::record::{
     ExportReader, SourceComment, SourceDiscussion, SourceItem, SourceState, SourceTime,
 };
@@ -24,7 +25,9 @@ use super::rows::{
 };
 use super::spool::{Spool, SpoolWriter};
 use crate::domain::comment::CommentState;
+use crate::domain::ids::UserId;
 use crate::domain::text::TextLimits;
+use crate::store::comments::{KeptComment, KeptDiscussion};
 
 /// Lists that comments are divided into by discussion, and their keys by key.
 pub(super) const PARTITIONS: usize = 256;
@@ -32,6 +35,17 @@ pub(super) const PARTITIONS: usize = 256;
 pub(super) const WORDS_LIST: usize = PARTITIONS;
 /// Rows between two looks at whether to stop.
 const ROWS_A_TURN: u64 = 64;
+
+/// How far a file is believed.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanOptions {
+    /// What a text may be at most.
+    pub limits: TextLimits,
+    /// Whether rows that this service exported come back as they were.
+    pub restore: bool,
+    /// The present, in ms: no id that comes back is later.
+    pub now_ms: i64,
+}
 
 /// An export that was read to its end.
 #[derive(Debug)]
@@ -42,6 +56,8 @@ pub struct Scanned {
     pub comments: u64,
     /// The earliest time of all comments that can be one, in ms; `i64::MAX` when none has any.
     pub first_ms: i64,
+    /// Whether rows that this service exported come back as they were.
+    pub(super) restore: bool,
     pub(super) fates: Fates,
     pub(super) spool: Mutex<Spool>,
 }
@@ -78,12 +94,12 @@ pub(super) fn key_partition(key: Key) -> usize {
 /// Reads everything `reader` has; it blocks. Rows that are nothing at all are reported right away.
 pub fn scan(
     reader: &mut dyn ExportReader,
-    limits: &TextLimits,
+    options: ScanOptions,
     stop: &CancellationToken,
     report: &mut Report,
 ) -> Result<Scanned, ScanError> {
     let mut scanner = Scanner {
-        limits: *limits,
+        options,
         by_key: HashMap::new(),
         discussions: Vec::new(),
         comments: 0,
@@ -92,7 +108,13 @@ pub fn scan(
     };
     let mut rows = 0_u64;
     while let Some(item) = reader.next_item()? {
-        scanner.take(item, report)?;
+        let kept = if options.restore {
+            reader.kept()?
+        } else {
+            None
+        };
+        scanner.check_clock(&item, kept.as_ref())?;
+        scanner.take(item, kept, report)?;
         rows += 1;
         if rows.is_multiple_of(ROWS_A_TURN) && stop.is_cancelled() {
             return Err(ScanError::Interrupted);
@@ -104,13 +126,14 @@ pub fn scan(
         first_ms: firsts.min().unwrap_or(i64::MAX),
         discussions: scanner.discussions,
         comments: scanner.comments,
+        restore: options.restore,
         fates: scanner.fates,
         spool: Mutex::new(scanner.spool.finish()?),
     })
 }
 
 struct Scanner {
-    limits: TextLimits,
+    options: ScanOptions,
     by_key: HashMap<Key, u32>,
     discussions: Vec<DiscussionRow>,
     comments: u64,
@@ -119,11 +142,45 @@ struct Scanner {
 }
 
 impl Scanner {
-    fn take(&mut self, item: SourceItem, report: &mut Report) -> io::Result<()> {
-        match item {
-            SourceItem::Discussion(discussion) => self.discussion(discussion, report),
-            SourceItem::Comment(comment) => self.comment(*comment, report),
-            SourceItem::Rejected(row) => {
+    /// New comments must get later ids than all that are there: an id that lies ahead of the clock
+    /// stops the file before anything is written.
+    fn check_clock(&self, item: &SourceItem, kept: Option<&Kept>) -> Result<(), ReadError> {
+        let id_ms = match kept {
+            None => return Ok(()),
+            Some(Kept::Discussion(kept)) => kept.id.time_ms(),
+            Some(Kept::Comment(kept, _)) => kept.id.time_ms(),
+        };
+        if id_ms <= self.options.now_ms {
+            return Ok(());
+        }
+        let line = match item {
+            SourceItem::Discussion(source) => source.line,
+            SourceItem::Comment(source) => source.line,
+            SourceItem::Rejected(row) => row.line,
+        };
+        Err(ReadError {
+            line,
+            byte: 0,
+            what: "the row's id lies in the future: the clock of this machine is behind".to_owned(),
+        })
+    }
+
+    fn take(
+        &mut self,
+        item: SourceItem,
+        kept: Option<Kept>,
+        report: &mut Report,
+    ) -> io::Result<()> {
+        match (item, kept) {
+            (SourceItem::Discussion(discussion), Some(Kept::Discussion(kept))) => {
+                self.discussion(discussion, Some(&kept), report)
+            }
+            (SourceItem::Discussion(discussion), _) => self.discussion(discussion, None, report),
+            (SourceItem::Comment(comment), Some(Kept::Comment(kept, author))) => {
+                self.comment(*comment, Some((kept, author)), report)
+            }
+            (SourceItem::Comment(comment), _) => self.comment(*comment, None, report),
+            (SourceItem::Rejected(row), _) => {
                 report.tally(row.kind).read += 1;
                 report.odd(Oddity {
                     kind: row.kind,
@@ -137,11 +194,19 @@ impl Scanner {
         }
     }
 
-    fn discussion(&mut self, source: SourceDiscussion, report: &mut Report) -> io::Result<()> {
+    fn discussion(
+        &mut self,
+        source: SourceDiscussion,
+        kept: Option<&KeptDiscussion>,
+        report: &mut Report,
+    ) -> io::Result<()> {
         report.discussions.read += 1;
         let key = key_of(&source.source_id);
         let row = DiscussionRow {
-            created_ms: source.created.clone().unwrap_or(NO_TIME),
+            created_ms: kept.map_or_else(
+                || source.created.clone().unwrap_or(NO_TIME),
+                |kept| kept.id.time_ms(),
+            ),
             first_ms: i64::MAX,
             standing: if source.deleted {
                 Standing::Deleted
@@ -157,6 +222,7 @@ impl Scanner {
                     entity: source.entity,
                     closed: source.closed,
                     line: source.line,
+                    kept: kept.map(DiscussionField::of),
                 },
             )?,
         };
@@ -182,50 +248,71 @@ impl Scanner {
         Ok(())
     }
 
-    fn comment(&mut self, source: SourceComment, report: &mut Report) -> io::Result<()> {
+    fn comment(
+        &mut self,
+        source: SourceComment,
+        kept: Option<(KeptComment, UserId)>,
+        report: &mut Report,
+    ) -> io::Result<()> {
         report.comments.read += 1;
         let discussion = self.named_discussion(&source)?;
-        let (fate, state, detail) = self.fate(&source);
-        let (author_name, name_dropped) = checks::display_name(&source.author.name);
-        let created_ms = source.created.unwrap_or(NO_TIME);
-        let edited_ms = source.edited.and_then(SourceTime::ok);
-        let is_whole = fate == Fate::Whole;
-        let key = key_of(&source.source_id);
-        let loaded = Loaded {
-            number: self.comments,
-            author: u64::try_from(key_of(&source.author.key) >> 64).unwrap_or(0),
-            row: Row {
-                key,
-                parent: source.parent_source_id.as_deref().map_or(0, key_of),
-                created_ms,
-                version_ms: edited_ms.unwrap_or(created_ms).max(created_ms),
-                words: 0,
-                discussion,
-                fate,
-                name_dropped,
-            },
+        let is_kept = kept.is_some();
+        let (fate, state, detail) = if is_kept {
+            fate_of_kept(source.state)
+        } else {
+            self.fate(&source)
         };
+        let (author_name, name_dropped) = if is_kept {
+            (source.author.name, false)
+        } else {
+            checks::display_name(&source.author.name)
+        };
+        let id_ms = kept.as_ref().map(|(kept, _)| kept.id.time_ms());
+        let created_ms = id_ms.unwrap_or_else(|| source.created.unwrap_or(NO_TIME));
+        let edited_ms = source.edited.and_then(SourceTime::ok);
+        let has_text = fate == Fate::Whole && state != CommentState::Buried;
+        let row = Row {
+            key: key_of(&source.source_id),
+            parent: source.parent_source_id.as_deref().map_or(0, key_of),
+            created_ms,
+            version_ms: edited_ms.unwrap_or(created_ms).max(created_ms),
+            words: 0,
+            discussion,
+            fate,
+            name_dropped,
+        };
+        let author = u64::try_from(key_of(&source.author.key) >> 64).unwrap_or(0);
         let words = CommentWords {
             source_id: source.source_id,
             parent: source.parent_source_id,
             author_key: source.author.key,
             author_name,
             edited_ms,
-            body: if is_whole { source.body } else { String::new() },
+            body: if has_text { source.body } else { String::new() },
             format: source.format.code(),
             state: state.code(),
             detail,
             line: source.line,
+            kept: kept.map(|(kept, author)| CommentField::of(&kept, author)),
         };
-        let partition = partition(discussion);
+        self.put(row, author, &words)
+    }
+
+    fn put(&mut self, row: Row, author: u64, words: &CommentWords) -> io::Result<()> {
+        let partition = partition(row.discussion);
+        let loaded = Loaded {
+            number: self.comments,
+            author,
+            row,
+        };
         self.spool.put(partition, &self.fates.encode(&loaded)?)?;
-        self.spool.put_json(partition, &words)?;
-        self.spool.put(key_list(key), &key.to_le_bytes())?;
+        self.spool.put_json(partition, words)?;
+        self.spool.put(key_list(row.key), &row.key.to_le_bytes())?;
         self.comments += 1;
-        if let Some(row) = self.discussions.get_mut(wide(discussion))
-            && created_ms >= EARLIEST_MS
+        if let Some(discussion) = self.discussions.get_mut(wide(row.discussion))
+            && row.created_ms >= EARLIEST_MS
         {
-            row.first_ms = row.first_ms.min(created_ms);
+            discussion.first_ms = discussion.first_ms.min(row.created_ms);
         }
         Ok(())
     }
@@ -250,6 +337,7 @@ impl Scanner {
                     entity: None,
                     closed: false,
                     line: 0,
+                    kept: None,
                 },
             )?,
         });
@@ -284,11 +372,22 @@ impl Scanner {
                 return (Fate::Out(Reason::Spam), CommentState::Buried, String::new());
             }
         };
-        match checks::check_text(&source.body, source.format, &self.limits) {
+        match checks::check_text(&source.body, source.format, &self.options.limits) {
             Ok(()) => (Fate::Whole, state, String::new()),
             Err((reason, detail)) => (Fate::Dead(reason), CommentState::Buried, detail),
         }
     }
+}
+
+/// What comes back is believed: a deleted comment is a row like any other, with or without replies.
+fn fate_of_kept(state: SourceState) -> (Fate, CommentState, String) {
+    let state = match state {
+        SourceState::Published => CommentState::Published,
+        SourceState::Pending => CommentState::Pending,
+        SourceState::Hidden => CommentState::Hidden,
+        SourceState::Deleted | SourceState::Spam => CommentState::Buried,
+    };
+    (Fate::Whole, state, String::new())
 }
 
 fn place(count: usize) -> io::Result<u32> {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::authors::{AuthorError, Authors};
 use super::lots::Lot;
-use super::outgoing::{self, Name, Outgoing};
+use super::outgoing::{self, Author, Name, Outgoing};
 use super::pipeline::ImportOptions;
 use super::report::{Note, ODDITIES_MAX, Reason, What};
 use super::retry::Patience;
@@ -123,8 +123,17 @@ impl Writer {
                 return Err(Stop::Asked);
             }
             let outgoing = self.outgoing(lot, firsts.to_vec()).await?;
-            let authors = outgoing.into_iter().filter_map(|one| one.author).collect();
+            let (mut authors, mut kept) = (Vec::new(), Vec::new());
+            for author in outgoing.into_iter().filter_map(|one| one.author) {
+                match author {
+                    Author::Source(key, name) => authors.push((key, name)),
+                    Author::Kept(id, name) => kept.push((id, name)),
+                }
+            }
             self.users(authors).await?;
+            self.patience
+                .with(async || Ok(self.authors.keep(kept.clone()).await?))
+                .await?;
         }
         Ok(())
     }
@@ -169,9 +178,13 @@ impl Writer {
         written: &mut Written,
     ) -> Result<(), Stop> {
         let mut outgoing = self.outgoing(lot, rows.to_vec()).await?;
-        let authors = outgoing.iter().filter_map(|one| one.author.clone());
+        let is_of_source = |one: &&mut Outgoing| matches!(one.author, Some(Author::Source(..)));
+        let authors = outgoing.iter().filter_map(|one| match &one.author {
+            Some(Author::Source(key, name)) => Some((key.clone(), name.clone())),
+            Some(Author::Kept(..)) | None => None,
+        });
         let mut users = self.users(authors.collect()).await?.into_iter();
-        for one in outgoing.iter_mut().filter(|one| one.author.is_some()) {
+        for one in outgoing.iter_mut().filter(is_of_source) {
             one.comment.author_id = users.next().unwrap_or(UserId::NOBODY);
         }
         let (batch, names): (Vec<ImportComment>, Vec<Name>) = outgoing

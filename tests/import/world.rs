@@ -60,6 +60,7 @@ impl World {
             options: ImportOptions {
                 source: source.to_owned(),
                 dry_run: false,
+                restore: false,
                 limits: TextLimits::default(),
                 comments_max: 1_000_000,
                 depth_limit: 1,
@@ -104,6 +105,7 @@ impl World {
             entity: None,
             closed: false,
             depth_limit: 1,
+            kept: None,
         };
         let (found, is_new) = self
             .importer

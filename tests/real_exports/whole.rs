@@ -33,6 +33,7 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
     let options = ImportOptions {
         source: "disqus".to_owned(),
         dry_run: false,
+        restore: false,
         limits: threadline::domain::text::TextLimits::default(),
         comments_max: 1_000_000,
         depth_limit: 1,

@@ -164,6 +164,7 @@ async fn import(app: &App, file: &Path, dry_run: bool, largest: u32) -> Fallible
     let options = ImportOptions {
         source: "bench".to_owned(),
         dry_run,
+        restore: false,
         limits: settings.text,
         comments_max: settings.comments_per_discussion_max.max(i64::from(largest)),
         depth_limit: settings.depth_limit,

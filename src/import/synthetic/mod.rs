@@ -89,6 +89,7 @@ async fn seed_topic(service: &Service, number: usize, topic: &Topic) -> ServiceR
                 .map(|(kind, id)| (kind.to_owned(), id.to_owned())),
             closed: topic.is_closed,
             depth_limit: settings.depth_limit,
+            kept: None,
         })
         .await?;
     let mut comments = plan::comments(number, topic).into_iter().peekable();

@@ -31,7 +31,10 @@
 //! - **I2** ids depend on the source alone: another order or another run gives the same ids;
 //! - **I3** two source ids never share an id; nothing is merged across discussions;
 //! - **I4** imported rows write no log entry and leave the discussion without a complete index;
-//! - **I5** a call that imports more than [`IMPORT_BATCH_MAX`] rows is refused as a whole.
+//! - **I5** a call that imports more than [`IMPORT_BATCH_MAX`] rows is refused as a whole;
+//! - **I6** a row of our own export keeps id, author, revisions, state and origin; again, it changes nothing;
+//! - **I7** a discussion whose kept id another one holds gets its own, the same on every run;
+//! - **I8** where imported rows came from is told by their ids.
 
 mod index;
 mod moderation;
@@ -45,7 +48,7 @@ pub use moderation::{ChangeOutcome, CommentModeration, Revision, StateChange};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use writes::{
     Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
-    ImportOutcome, NewComment, NewDiscussion, Opened,
+    ImportOutcome, KeptComment, KeptDiscussion, NewComment, NewDiscussion, Opened, Origin,
 };
 
 /// How long after its id's time a create may still be written, in ms; later it fails unwritten.

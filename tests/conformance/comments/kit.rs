@@ -93,6 +93,8 @@ pub(crate) fn source_comment(id: &str, created_ms: i64, parent: Option<&str>) ->
         format: BodyFormat::Html,
         edited_at_ms: None,
         state: CommentState::Published,
+        parent_id: None,
+        kept: None,
     }
 }
 
@@ -106,6 +108,7 @@ pub(crate) fn source_discussion(id: &str) -> ImportDiscussion {
         entity: None,
         closed: false,
         depth_limit: 1,
+        kept: None,
     }
 }
 

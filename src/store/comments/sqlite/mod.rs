@@ -27,9 +27,10 @@ use crate::store::StoreError;
 use crate::store::driver::sqlite::{Migration, SqliteGroup};
 
 /// The schema of the group, step by step.
-pub const MIGRATIONS: &[Migration] = &[include_str!(
-    "../../../../deploy/sql/sqlite/comments_0001.sql"
-)];
+pub const MIGRATIONS: &[Migration] = &[
+    include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
+];
 
 /// How the engine behaves.
 #[derive(Clone, Copy, Debug)]

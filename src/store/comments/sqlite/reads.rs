@@ -15,7 +15,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::page::Slice;
 use crate::store::StoreError;
-use crate::store::comments::{CommentReads, Lane, LogEntry, LogKind, Rows};
+use crate::store::comments::{CommentReads, Lane, LogEntry, LogKind, Origin, Rows};
 use crate::store::driver::sqlite::DuringOp as _;
 
 macro_rules! linear_sql {
@@ -468,6 +468,49 @@ impl CommentReads for SqliteComments {
                         .ok_or_else(|| StoreError::corrupt("comment_log", event, "kind"))?,
                     comment_id: CommentId::new(comment),
                 })
+            })
+            .collect()
+    }
+
+    async fn origin_of_discussion(
+        &self,
+        discussion: DiscussionId,
+    ) -> Result<Option<Origin>, StoreError> {
+        const OP: &str = "comments.origin_of_discussion";
+        self.group.count(1);
+        let found =
+            sqlx::query("SELECT source, source_id FROM import_map WHERE scope = 0 AND id = ?")
+                .bind(discussion.get())
+                .fetch_optional(self.group.readers())
+                .await
+                .during(OP)?;
+        found.as_ref().map(|row| rows::origin(row, 0)).transpose()
+    }
+
+    async fn origins(
+        &self,
+        discussion: DiscussionId,
+        ids: &[CommentId],
+    ) -> Result<Vec<(CommentId, Origin)>, StoreError> {
+        const OP: &str = "comments.origins";
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.group.count(1);
+        let found = sqlx::query(
+            "SELECT m.id, m.source, m.source_id FROM json_each(?) h CROSS JOIN import_map m \
+             WHERE m.scope = ? AND m.id = h.value",
+        )
+        .bind(json(ids))
+        .bind(discussion.get())
+        .fetch_all(self.group.readers())
+        .await
+        .during(OP)?;
+        found
+            .iter()
+            .map(|row| {
+                let id: i64 = row.try_get(0).during(OP)?;
+                Ok((CommentId::new(id), rows::origin(row, 1)?))
             })
             .collect()
     }

@@ -11,7 +11,7 @@ use crate::domain::counts::{CountedRow, DiscussionCounts, Run, Tally};
 use crate::domain::discussion::{Discussion, DiscussionState, Layout, index_complete};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::store::StoreError;
-use crate::store::comments::Lane;
+use crate::store::comments::{Lane, Origin};
 use crate::store::driver::sqlite::DuringOp as _;
 
 /// SQLite orders builds against writes by transaction, so no margin is needed.
@@ -130,6 +130,15 @@ pub(super) fn run(row: &SqliteRow) -> Result<Run, StoreError> {
         from_id: CommentId::new(row.try_get(0).during(OP)?),
         to_id: CommentId::new(row.try_get(1).during(OP)?),
         tally: tally(row, 2)?,
+    })
+}
+
+/// Reads `source, source_id` starting at `first`.
+pub(super) fn origin(row: &SqliteRow, first: usize) -> Result<Origin, StoreError> {
+    const OP: &str = "comments.origins";
+    Ok(Origin {
+        source: row.try_get(first).during(OP)?,
+        source_id: row.try_get(first + 1).during(OP)?,
     })
 }
 

@@ -22,7 +22,7 @@ use crate::domain::discussion::{Discussion, DiscussionState, entity_key, url_key
 use crate::domain::ids::DiscussionId;
 use crate::domain::ids::imported::{first_place, next_place};
 use crate::store::comments::{
-    IMPORT_BATCH_MAX, ImportComment, ImportDiscussion, ImportOutcome, NewDiscussion,
+    IMPORT_BATCH_MAX, ImportComment, ImportDiscussion, ImportOutcome, NewDiscussion, Origin,
 };
 use crate::store::driver::sqlite::DuringOp as _;
 use crate::store::{StoreError, StoreErrorKind};
@@ -38,37 +38,14 @@ pub(super) struct Batch {
     pub(super) comments_max: i64,
 }
 
-async fn mapped(
-    db: &mut SqliteConnection,
-    source: &str,
-    scope: i64,
-    source_id: &str,
-) -> Result<Option<i64>, StoreError> {
-    sqlx::query_scalar("SELECT id FROM import_map WHERE source = ? AND scope = ? AND source_id = ?")
-        .bind(source)
-        .bind(scope)
-        .bind(source_id)
+/// The discussion that was imported from somewhere.
+async fn mapped(db: &mut SqliteConnection, name: &Origin) -> Result<Option<i64>, StoreError> {
+    sqlx::query_scalar("SELECT id FROM import_map WHERE source = ? AND scope = 0 AND source_id = ?")
+        .bind(&name.source)
+        .bind(&name.source_id)
         .fetch_optional(db)
         .await
         .during(OP)
-}
-
-async fn map(
-    db: &mut SqliteConnection,
-    source: &str,
-    scope: i64,
-    source_id: &str,
-    id: i64,
-) -> Result<(), StoreError> {
-    sqlx::query("INSERT INTO import_map VALUES (?, ?, ?, ?)")
-        .bind(source)
-        .bind(scope)
-        .bind(source_id)
-        .bind(id)
-        .execute(db)
-        .await
-        .during(OP)?;
-    Ok(())
 }
 
 /// Refuses a call with more rows than one may have.
@@ -96,11 +73,50 @@ async fn discussion(
     db: &mut SqliteConnection,
     new: ImportDiscussion,
 ) -> Result<(Arc<Discussion>, bool), StoreError> {
-    if let Some(id) = mapped(db, &new.source, 0, &new.source_id).await?
-        && let Some(row) = load_discussion(db, DiscussionId::new(id)).await?
-    {
-        return Ok((row, false));
+    let name = Origin {
+        source: new.source.clone(),
+        source_id: new.source_id.clone(),
+    };
+    let origin = new.kept.as_ref().and_then(|kept| kept.origin.clone());
+    for name in [Some(&name), origin.as_ref()].into_iter().flatten() {
+        if let Some(id) = mapped(db, name).await?
+            && let Some(row) = load_discussion(db, DiscussionId::new(id)).await?
+        {
+            return Ok((row, false));
+        }
     }
+    let mut kept_id = new.kept.as_ref().map(|kept| kept.id);
+    if let Some(id) = kept_id
+        && let Some(found) = load_discussion(db, id).await?
+    {
+        if is_same(&found, &new) {
+            return Ok((found, false));
+        }
+        kept_id = None;
+    }
+    let id = match kept_id {
+        Some(id) => id,
+        None => free_place(db, &new).await?,
+    };
+    // One that keeps its id is found again by it.
+    let names = [kept_id.is_none().then_some(name), origin];
+    let names = names.into_iter().flatten();
+    let names: Vec<(Origin, i64)> = names.map(|name| (name, id.get())).collect();
+    put::map(db, 0, &names).await?;
+    open(db, id, new).await
+}
+
+/// Whether a discussion that has the id of `new` is that one: it may have lost an address or
+/// entity to another one, but it has none that `new` has not.
+fn is_same(found: &Discussion, new: &ImportDiscussion) -> bool {
+    (found.url.is_none() || found.url == new.url)
+        && (found.entity.is_none() || found.entity == new.entity)
+}
+
+async fn free_place(
+    db: &mut SqliteConnection,
+    new: &ImportDiscussion,
+) -> Result<DiscussionId, StoreError> {
     let mut place = first_place(&new.source, &new.source_id, new.created_ms, None);
     while load_discussion(db, DiscussionId::new(place))
         .await?
@@ -108,8 +124,14 @@ async fn discussion(
     {
         place = next_place(place);
     }
-    let id = DiscussionId::new(place);
-    map(db, &new.source, 0, &new.source_id, place).await?;
+    Ok(DiscussionId::new(place))
+}
+
+async fn open(
+    db: &mut SqliteConnection,
+    id: DiscussionId,
+    new: ImportDiscussion,
+) -> Result<(Arc<Discussion>, bool), StoreError> {
     // An address or entity that another discussion holds stays with it: nothing is merged.
     let url = match new.url {
         Some(url) if claim_key(db, &url_key(&url), id).await? => Some(url),
@@ -126,7 +148,7 @@ async fn discussion(
         title: new.title,
         url,
         entity,
-        premoderated: false,
+        premoderated: new.kept.is_some_and(|kept| kept.premoderated),
         depth_limit: new.depth_limit,
     };
     let state = if new.closed {
@@ -160,8 +182,8 @@ pub(super) async fn comments(
     let room = batch.comments_max - discussion.counts.all.total;
     let placing = Placing::load(db, discussion.id, &batch.source, &rows, room).await?;
     let placed = placing.place(db, rows).await?;
-    let source = &batch.source;
-    put::map(db, source, discussion.id.get(), &placed.mapped).await?;
+    put::map(db, discussion.id.get(), &placed.mapped).await?;
+    put::revisions(db, discussion.id, &placed.revisions).await?;
     write(db, &discussion, placed.comments, batch.marker).await?;
     Ok(placed.outcomes)
 }

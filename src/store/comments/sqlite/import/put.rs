@@ -8,27 +8,27 @@ use sqlx::{QueryBuilder, SqliteConnection};
 use super::super::rows;
 use super::OP;
 use crate::domain::comment::Comment;
-use crate::domain::ids::{CommentId, UserId};
+use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::store::StoreError;
+use crate::store::comments::{Origin, Revision};
 use crate::store::driver::sqlite::DuringOp as _;
 
 /// Rows of a statement.
 const PIECE: usize = 50;
 
-/// Writes down under which ids rows of a source are known.
+/// Writes down under which ids rows of other systems are known.
 pub(super) async fn map(
     db: &mut SqliteConnection,
-    source: &str,
     scope: i64,
-    mapped: &[(String, i64)],
+    mapped: &[(Origin, i64)],
 ) -> Result<(), StoreError> {
     for piece in mapped.chunks(PIECE) {
         let mut insert =
             QueryBuilder::new("INSERT INTO import_map (source, scope, source_id, id) ");
-        insert.push_values(piece, |mut row, (source_id, id)| {
-            row.push_bind(source);
+        insert.push_values(piece, |mut row, (name, id)| {
+            row.push_bind(&name.source);
             row.push_bind(scope);
-            row.push_bind(source_id);
+            row.push_bind(&name.source_id);
             row.push_bind(*id);
         });
         run(db, &mut insert, piece.len()).await?;
@@ -73,6 +73,29 @@ pub(super) async fn comments(
             row.push_bind(comment.author_id.get());
             row.push_bind(comment.id.get());
             row.push_bind(comment.discussion_id.get());
+        });
+        run(db, &mut insert, piece.len()).await?;
+    }
+    Ok(())
+}
+
+/// Earlier texts.
+pub(super) async fn revisions(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    revisions: &[(CommentId, Revision)],
+) -> Result<(), StoreError> {
+    for piece in revisions.chunks(PIECE) {
+        let mut insert = QueryBuilder::new(
+            "INSERT OR REPLACE INTO comment_revisions (discussion_id, comment_id, revision, body, \
+             format) ",
+        );
+        insert.push_values(piece, |mut row, (comment, revision)| {
+            row.push_bind(discussion.get());
+            row.push_bind(comment.get());
+            row.push_bind(i64::from(revision.revision));
+            row.push_bind(&revision.body);
+            row.push_bind(revision.format.code());
         });
         run(db, &mut insert, piece.len()).await?;
     }
