@@ -12,7 +12,7 @@
 //! misspelt one cannot be lost.
 //!
 //! Lines of an export of this service hold one more field, `threadline`, with ids, revisions and
-//! origins ([`super::kept`]). It is looked at only when restoring.
+//! origins ([`crate::export`]). It is looked at only when restoring.
 
 use std::fmt;
 use std::io::{BufRead as _, Read as _};
@@ -21,7 +21,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::input::{Counted, Input, ReadError};
-use super::kept::{CommentField, DiscussionField, Kept};
 use super::record::{
     ExportReader, RejectedRow, SourceAuthor, SourceComment, SourceDiscussion, SourceItem,
     SourceState, SourceTime, check_id,
@@ -29,9 +28,8 @@ use super::record::{
 use super::report::{Reason, RowKind};
 use super::times::rfc3339;
 use crate::domain::body::BodyFormat;
-
-/// Bytes of one line.
-pub const LINE_BYTES_MAX: u64 = 16 << 20;
+pub use crate::export::LINE_BYTES_MAX;
+use crate::export::{CommentField, DiscussionField, Kept};
 
 /// A stream of lines.
 pub struct JsonlReader {

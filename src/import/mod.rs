@@ -11,7 +11,6 @@ pub mod checks;
 pub mod disqus;
 pub mod input;
 pub mod jsonl;
-pub mod kept;
 mod lots;
 mod orphans;
 mod outgoing;

@@ -3,7 +3,6 @@
 use std::io;
 
 use super::checks;
-use super::kept::Kept;
 use super::lots::Lot;
 use super::orphans::{Orphan, Orphans};
 use super::pipeline::ImportOptions;
@@ -14,10 +13,8 @@ use super::scan::Scanned;
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::CommentState;
 use crate::domain::ids::{CommentId, UserId};
+use crate::export::{Kept, URL_SCHEME};
 use crate::store::comments::{ImportComment, ImportDiscussion, KeptDiscussion};
-
-/// What an address is written with that is kept without.
-pub(super) const URL_SCHEME: &str = "https://";
 
 /// A comment on its way, with what the report says about it.
 #[derive(Debug)]

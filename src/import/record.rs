@@ -6,9 +6,9 @@
 use std::fmt::Debug;
 
 use super::input::ReadError;
-use super::kept::Kept;
 use super::report::{Reason, RowKind};
 use crate::domain::body::BodyFormat;
+use crate::export::Kept;
 
 /// A moment as the source gave it: ms since 1970, or the text that could not be read as one.
 pub type SourceTime = Result<i64, String>;

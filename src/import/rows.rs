@@ -10,9 +10,9 @@ use bytes::{Buf as _, BufMut as _};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::kept::{CommentField, DiscussionField};
 use super::report::Reason;
 use super::spool::Address;
+use crate::export::{CommentField, DiscussionField};
 
 /// No usable time.
 pub const NO_TIME: i64 = i64::MIN;

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::checks;
 use super::input::ReadError;
-use super::kept::{CommentField, DiscussionField, Kept};
 use super::record::{
     ExportReader, SourceComment, SourceDiscussion, SourceItem, SourceState, SourceTime,
 };
@@ -27,6 +26,7 @@ use super::spool::{Spool, SpoolWriter};
 use crate::domain::comment::CommentState;
 use crate::domain::ids::UserId;
 use crate::domain::text::TextLimits;
+use crate::export::{CommentField, DiscussionField, Kept};
 use crate::store::comments::{KeptComment, KeptDiscussion};
 
 /// Lists that comments are divided into by discussion, and their keys by key.

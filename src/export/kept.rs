@@ -20,7 +20,7 @@ pub enum Kept {
 
 /// An id as decimal text: JSON's numbers are not exact in every reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decimal(pub(super) i64);
+pub(crate) struct Decimal(pub(crate) i64);
 
 impl Serialize for Decimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Decimal {
 /// The field of a discussion's line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DiscussionField {
+pub(crate) struct DiscussionField {
     id: Decimal,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     premoderated: bool,
@@ -54,7 +54,7 @@ pub(super) struct DiscussionField {
 /// The field of a comment's line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CommentField {
+pub(crate) struct CommentField {
     id: Decimal,
     /// Absent for a deleted comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct RevisionField {
 /// The name of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FormatName {
+pub(crate) enum FormatName {
     Plain,
     Markdown,
     Html,
@@ -136,7 +136,7 @@ impl From<CommentField> for Kept {
 }
 
 impl DiscussionField {
-    pub(super) fn of(kept: &KeptDiscussion) -> Self {
+    pub(crate) fn of(kept: &KeptDiscussion) -> Self {
         let (source, source_id) = names(kept.origin.as_ref());
         Self {
             id: Decimal(kept.id.get()),
@@ -148,7 +148,7 @@ impl DiscussionField {
 }
 
 impl CommentField {
-    pub(super) fn of(kept: &KeptComment, author: UserId) -> Self {
+    pub(crate) fn of(kept: &KeptComment, author: UserId) -> Self {
         let (source, source_id) = names(kept.origin.as_ref());
         let revisions = kept.revisions.iter().map(|earlier| RevisionField {
             revision: earlier.revision,
@@ -166,7 +166,7 @@ impl CommentField {
     }
 
     /// Forgets the oldest of the earlier texts; `false` when there is none.
-    pub(super) fn forget_one(&mut self) -> bool {
+    pub(crate) fn forget_one(&mut self) -> bool {
         let has_one = !self.revisions.is_empty();
         if has_one {
             self.revisions.remove(0);
