@@ -175,6 +175,7 @@ async fn put_comments(
     let users = ports.users.users(&authors).await?;
     let names: HashMap<UserId, &str> = users
         .iter()
+        .filter(|user| !user.name.is_empty())
         .map(|user| (user.id, user.name.as_str()))
         .collect();
     for row in rows {
