@@ -14,6 +14,7 @@ mod restores;
 mod runs;
 mod slices;
 mod states;
+mod walking;
 
 use libtest_mimic::Trial;
 use threadline::store::comments::CommentStore;
@@ -43,6 +44,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         imports::CASES,
         restores::CASES,
         places::CASES,
+        walking::CASES,
         property::CASES,
     ]
     .into_iter()

@@ -13,7 +13,11 @@ mod create;
 mod discussions;
 mod import;
 mod index;
+mod layouts;
+mod origins;
+mod queue;
 mod reads;
+mod recount;
 mod rows;
 
 use futures_util::future::BoxFuture;
@@ -30,6 +34,7 @@ use crate::store::driver::sqlite::{Migration, SqliteGroup};
 pub const MIGRATIONS: &[Migration] = &[
     include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0003.sql"),
 ];
 
 /// How the engine behaves.

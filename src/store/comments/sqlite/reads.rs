@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sqlx::Row as _;
 
-use super::SqliteComments;
 use super::cache::Epoch;
 use super::rows::{self, comment_columns, discussion_columns, lane_key};
+use super::{SqliteComments, origins};
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::counts::{CountedRow, Run, Tally};
 use crate::domain::discussion::Discussion;
@@ -476,15 +476,7 @@ impl CommentReads for SqliteComments {
         &self,
         discussion: DiscussionId,
     ) -> Result<Option<Origin>, StoreError> {
-        const OP: &str = "comments.origin_of_discussion";
-        self.group.count(1);
-        let found =
-            sqlx::query("SELECT source, source_id FROM import_map WHERE scope = 0 AND id = ?")
-                .bind(discussion.get())
-                .fetch_optional(self.group.readers())
-                .await
-                .during(OP)?;
-        found.as_ref().map(|row| rows::origin(row, 0)).transpose()
+        origins::of_discussion(&self.group, discussion).await
     }
 
     async fn origins(
@@ -492,27 +484,7 @@ impl CommentReads for SqliteComments {
         discussion: DiscussionId,
         ids: &[CommentId],
     ) -> Result<Vec<(CommentId, Origin)>, StoreError> {
-        const OP: &str = "comments.origins";
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.group.count(1);
-        let found = sqlx::query(
-            "SELECT m.id, m.source, m.source_id FROM json_each(?) h CROSS JOIN import_map m \
-             WHERE m.scope = ? AND m.id = h.value",
-        )
-        .bind(json(ids))
-        .bind(discussion.get())
-        .fetch_all(self.group.readers())
-        .await
-        .during(OP)?;
-        found
-            .iter()
-            .map(|row| {
-                let id: i64 = row.try_get(0).during(OP)?;
-                Ok((CommentId::new(id), rows::origin(row, 1)?))
-            })
-            .collect()
+        origins::of_comments(&self.group, discussion, ids).await
     }
 
     async fn catch_up(&self, _: DiscussionId, _: EventId) -> Result<(), StoreError> {

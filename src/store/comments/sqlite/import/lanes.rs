@@ -59,7 +59,7 @@ pub(super) async fn add(
         if comment.ancestors.is_empty() {
             roots += tally;
         }
-        for lane in counting::lanes_of(discussion, &comment.ancestors) {
+        for lane in counting::lanes_of(discussion, comment.id, &comment.ancestors) {
             lanes.entry(lane).or_default().insert(comment.id, tally);
         }
     }
