@@ -26,7 +26,8 @@ some rows were rejected or texts lost (see the report); 130 interrupted.
 
 Examples:
   threadline import disqus export.xml.gz --dry-run --report report.json
-  threadline import jsonl - --source forum < comments.jsonl";
+  threadline import jsonl - --source forum < comments.jsonl
+  threadline import jsonl --restore backup.jsonl.zst";
 
 /// Import comments from another system
 #[derive(Args, Debug)]
@@ -43,7 +44,23 @@ enum ImportFormat {
     Disqus(FileArgs),
     /// Our own format: one JSON object a line, discussions and comments in any order
     #[command(after_help = AFTER_HELP)]
-    Jsonl(FileArgs),
+    Jsonl(JsonlArgs),
+}
+
+#[derive(Args, Debug)]
+struct JsonlArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Bring rows that `threadline export` wrote back as they were, under their ids
+    ///
+    /// Discussions and comments keep their ids, comments also authors, revisions and states, and
+    /// what was imported is known by where it came from: importing the first export again adds
+    /// nothing. The file is believed, so restore only what you exported yourself. Rows that are
+    /// there already stay as they are; a discussion whose id another one holds gets its own and is
+    /// reported. Not in an export, and so not restored: the log of changes, posting keys, and which
+    /// sign-in belongs to which user (the users' store needs a copy of its own for that).
+    #[arg(long, verbatim_doc_comment)]
+    restore: bool,
 }
 
 #[derive(Args, Debug)]
@@ -67,12 +84,17 @@ impl ImportCommand {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let config = self.args().config.load()?.config;
         telemetry::init(&config.telemetry).map_err(Failure::other)?;
-        super::runtime()?.block_on(self.import_into(config))
+        let runtime = super::runtime()?;
+        let imported = runtime.block_on(self.import_into(config));
+        // A reader that still waits for its input is not waited for.
+        runtime.shutdown_background();
+        imported
     }
 
     fn args(&self) -> &FileArgs {
         match &self.format {
-            ImportFormat::Disqus(args) | ImportFormat::Jsonl(args) => args,
+            ImportFormat::Disqus(args) => args,
+            ImportFormat::Jsonl(args) => &args.file,
         }
     }
 
@@ -89,7 +111,11 @@ impl ImportCommand {
     async fn import(&self, app: &App) -> Result<ExitCode, Failure> {
         let (args, format) = match &self.format {
             ImportFormat::Disqus(args) => (args, Format::Disqus),
-            ImportFormat::Jsonl(args) => (args, Format::Jsonl),
+            ImportFormat::Jsonl(args) => (&args.file, Format::Jsonl),
+        };
+        let restore = match &self.format {
+            ImportFormat::Disqus(_) => false,
+            ImportFormat::Jsonl(args) => args.restore,
         };
         let (ports, settings) = (app.service().ports(), app.service().settings());
         let tasks: &Tasks = &ports.tasks;
@@ -98,10 +124,12 @@ impl ImportCommand {
             users: Arc::clone(&ports.users),
             ids: Arc::clone(&ports.ids),
             clock: ports.clock.clone(),
+            tasks: ports.tasks.clone(),
         };
         let options = ImportOptions {
             source: args.source.clone().unwrap_or(format.source().to_owned()),
             dry_run: args.dry_run,
+            restore,
             limits: settings.text,
             comments_max: settings.comments_per_discussion_max,
             depth_limit: settings.depth_limit,
@@ -208,5 +236,7 @@ mod tests {
         Alone::command().debug_assert();
         assert!(Alone::try_parse_from(["x", "disqus", "-", "--source", "my-forum"]).is_ok());
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
+        assert!(Alone::try_parse_from(["x", "jsonl", "a", "--restore"]).is_ok());
+        assert!(Alone::try_parse_from(["x", "disqus", "a", "--restore"]).is_err());
     }
 }

@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use super::input::ReadError;
 use super::report::{Reason, RowKind};
 use crate::domain::body::BodyFormat;
+use crate::export::Kept;
 
 /// A moment as the source gave it: ms since 1970, or the text that could not be read as one.
 pub type SourceTime = Result<i64, String>;
@@ -116,6 +117,11 @@ pub trait ExportReader: Debug + Send {
     /// Whether a comment may name a discussion that the file does not declare, which then opens
     /// under that id. Otherwise such a comment is rejected.
     fn opens_undeclared(&self) -> bool;
+
+    /// What the last row keeps, if this service exported it; asked only when restoring.
+    fn kept(&mut self) -> Result<Option<Kept>, ReadError> {
+        Ok(None)
+    }
 }
 
 /// The longest source id, in bytes; longer ones are rejected.
