@@ -141,7 +141,7 @@ pub enum WalkError {
         /// Which one.
         item: String,
         /// Why.
-        cause: ServiceError,
+        cause: PacedError,
     },
     /// A worker panicked.
     #[error("a worker ended: {0}")]
@@ -370,6 +370,10 @@ where
                 Ok(found) => return Ok(Some(found)),
                 Err(PacedError::Interrupted) => return Ok(None),
                 Err(PacedError::Service(cause)) => cause,
+                Err(cause @ PacedError::Output(_)) => {
+                    let item = self.job.label(item);
+                    return Err(WalkError::Item { item, cause });
+                }
             };
             if let ServiceError::Store(StoreError {
                 kind: StoreErrorKind::Corrupt { .. },
@@ -382,7 +386,7 @@ where
                 return Ok(Some(found));
             }
             if attempt >= TRIES_MAX || !is_passing(&cause) {
-                let item = self.job.label(item);
+                let (item, cause) = (self.job.label(item), cause.into());
                 return Err(WalkError::Item { item, cause });
             }
             tracing::warn!(error = %cause, item = self.job.label(item), "trying again");
