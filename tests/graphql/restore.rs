@@ -233,7 +233,7 @@ fn reader_of(lines: &[Value]) -> Box<dyn ExportReader> {
 /// What people did here: posts, replies, edits, deletions, moderation.
 async fn live(app: &TestApp) -> Vec<String> {
     let (ann, bob, judge) = (Who::user(1), Who::user(2), Who::moderator(3));
-    let mut ids = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
     for number in 0..24 {
         let parent = (number % 3 != 0).then(|| ids[number - number % 3].clone());
         let parent: Option<String> = parent;
