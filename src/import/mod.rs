@@ -10,15 +10,21 @@ mod authors;
 pub mod checks;
 pub mod disqus;
 pub mod input;
+pub mod isso;
 pub mod jsonl;
+mod lines;
+mod names;
 pub mod pipeline;
 pub mod record;
+pub mod remark42;
 pub mod report;
 pub mod resolve;
+pub mod rewrite;
 pub mod scan;
 mod spool;
 pub mod synthetic;
 mod times;
+pub mod wxr;
 mod xml;
 
 use input::Input;
@@ -27,13 +33,17 @@ pub use pipeline::{ImportOptions, Importer};
 pub use record::ExportReader;
 pub use report::{Outcome, Report};
 
-/// The formats that can be read.
+/// The formats that can be read from a stream. An Isso database is a file: [`isso::IssoReader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A Disqus export.
     Disqus,
     /// Our own.
     Jsonl,
+    /// A remark42 backup.
+    Remark42,
+    /// A WordPress export.
+    Wxr,
 }
 
 impl Format {
@@ -43,6 +53,8 @@ impl Format {
         match self {
             Self::Disqus => "disqus",
             Self::Jsonl => "jsonl",
+            Self::Remark42 => "remark42",
+            Self::Wxr => "wordpress",
         }
     }
 
@@ -50,12 +62,24 @@ impl Format {
     #[must_use]
     pub fn reader(self, input: Input) -> Box<dyn ExportReader> {
         match self {
-            Self::Disqus => match disqus::DisqusReader::new(input) {
-                Ok(reader) => Box::new(reader),
-                Err(error) => Box::new(Unreadable(error)),
-            },
+            Self::Disqus => or_unreadable(disqus::DisqusReader::new(input)),
             Self::Jsonl => Box::new(jsonl::JsonlReader::new(input)),
+            Self::Remark42 => Box::new(remark42::Remark42Reader::new(input)),
+            Self::Wxr => wxr(input, wxr::WxrOptions::default()),
         }
+    }
+}
+
+/// Reads a WordPress export with `options`.
+#[must_use]
+pub fn wxr(input: Input, options: wxr::WxrOptions) -> Box<dyn ExportReader> {
+    or_unreadable(wxr::WxrReader::new(input, options))
+}
+
+fn or_unreadable(reader: Result<impl ExportReader + 'static, ReadError>) -> Box<dyn ExportReader> {
+    match reader {
+        Ok(reader) => Box::new(reader),
+        Err(error) => Box::new(Unreadable(error)),
     }
 }
 

@@ -123,6 +123,9 @@ pub async fn scan(
     let mut rows = 0_u32;
     while let Some(item) = reader.next_item()? {
         scanner.take(item, report)?;
+        for note in reader.take_notes() {
+            report.odd(note);
+        }
         rows = rows.wrapping_add(1);
         if rows.is_multiple_of(ROWS_A_TURN) {
             // Reading does not wait for anything, so other tasks get their turn only here.
