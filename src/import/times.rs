@@ -15,6 +15,31 @@ pub(super) fn rfc3339(text: &str) -> SourceTime {
         .map_err(|_unreadable| text.trim().to_owned())
 }
 
+/// Reads seconds since 1970 in decimal digits, perhaps with a fraction.
+pub(super) fn unix_seconds(text: &str) -> SourceTime {
+    let text = text.trim();
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = whole.ends_with(|ch: char| ch.is_ascii_digit())
+        && fraction.chars().all(|ch| ch.is_ascii_digit());
+    if !is_number {
+        return Err(text.to_owned());
+    }
+    let thousandths = fraction.chars().chain("000".chars()).take(3);
+    let digits: String = whole.chars().chain(thousandths).collect();
+    digits.parse().map_err(|_too_large| text.to_owned())
+}
+
+/// Reads a number of an unknown unit: below 10^11 it is seconds since 1970 (until the year 5138),
+/// below 10^14 it is ms (from 1973 on), and what is larger is no time.
+pub(super) fn unix_seconds_or_ms(text: &str) -> SourceTime {
+    const TOO_LATE_MS: u64 = 100_000_000_000_000;
+    let ms_if_seconds = unix_seconds(text)?;
+    [ms_if_seconds, ms_if_seconds / 1_000]
+        .into_iter()
+        .find(|ms| ms.unsigned_abs() < TOO_LATE_MS)
+        .ok_or_else(|| text.trim().to_owned())
+}
+
 /// Reads RFC 3339; a time without an offset is UTC.
 pub(super) fn rfc3339_or_utc(text: &str) -> SourceTime {
     rfc3339(text).or_else(|unreadable| {
@@ -99,6 +124,32 @@ mod tests {
         assert_eq!(rfc3339_or_utc("1970-01-01T00:00:01.5Z"), Ok(1_500));
         assert_eq!(rfc3339_or_utc("1970-01-01T00:00:01"), Ok(1_000));
         assert!(rfc3339("1970-01-01T00:00:01").is_err());
+    }
+
+    #[test]
+    fn a_number_is_seconds_or_ms_by_its_size_and_never_rounded_to_1970() {
+        assert_eq!(unix_seconds("1773561820.0"), Ok(1_773_561_820_000));
+        assert_eq!(unix_seconds(" 1773561820.12345 "), Ok(1_773_561_820_123));
+        assert_eq!(unix_seconds("-1.5"), Ok(-1_500));
+        for text in [
+            "",
+            "-",
+            ".",
+            ".5",
+            "1e9",
+            "1.7e",
+            "soon",
+            "99999999999999999999",
+        ] {
+            assert_eq!(unix_seconds(text), Err(text.to_owned()));
+        }
+        assert_eq!(unix_seconds_or_ms("99999999999"), Ok(99_999_999_999_000));
+        assert_eq!(unix_seconds_or_ms("100000000000"), Ok(100_000_000_000));
+        assert_eq!(unix_seconds_or_ms("1714564800000"), Ok(1_714_564_800_000));
+        assert!(
+            unix_seconds_or_ms("1714564800000000").is_err(),
+            "microseconds"
+        );
     }
 
     #[test]

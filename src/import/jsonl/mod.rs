@@ -9,21 +9,25 @@
 //! A discussion that is named but not declared opens under that id. Times are RFC 3339 or ms since
 //! 1970. `format` is `plain` (the default), `markdown` or `html`; `state` is `published` (the
 //! default), `pending`, `hidden`, `deleted` or `spam`. An unknown field is an error, so that a
-//! misspelt one cannot be lost.
+//! misspelt one cannot be lost. Files of others are read by a [`map`] of their fields.
+
+pub mod map;
+pub mod mapped;
 
 use std::fmt;
 use std::io::{BufRead as _, Read as _};
 
 use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 
-use super::input::{Counted, Input, ReadError};
-use super::record::{
+use crate::domain::body::BodyFormat;
+use crate::import::input::{Counted, Input, ReadError};
+use crate::import::record::{
     ExportReader, RejectedRow, SourceAuthor, SourceComment, SourceDiscussion, SourceItem,
     SourceState, SourceTime, check_id,
 };
-use super::report::{Reason, RowKind};
-use super::times::rfc3339;
-use crate::domain::body::BodyFormat;
+use crate::import::report::{Reason, RowKind};
+use crate::import::times::rfc3339;
 
 /// Bytes of one line.
 pub const LINE_BYTES_MAX: u64 = 1 << 20;
@@ -120,6 +124,36 @@ enum StateField {
     Hidden,
     Deleted,
     Spam,
+}
+
+impl FormatField {
+    fn named(name: &str) -> Result<Self, String> {
+        Self::deserialize(StrDeserializer::new(name)).map_err(|error: ValueError| error.to_string())
+    }
+
+    const fn format(&self) -> BodyFormat {
+        match self {
+            Self::Plain => BodyFormat::Plain,
+            Self::Markdown => BodyFormat::Markdown,
+            Self::Html => BodyFormat::Html,
+        }
+    }
+}
+
+impl StateField {
+    fn named(name: &str) -> Result<Self, String> {
+        Self::deserialize(StrDeserializer::new(name)).map_err(|error: ValueError| error.to_string())
+    }
+
+    const fn state(&self) -> SourceState {
+        match self {
+            Self::Published => SourceState::Published,
+            Self::Pending => SourceState::Pending,
+            Self::Hidden => SourceState::Hidden,
+            Self::Deleted => SourceState::Deleted,
+            Self::Spam => SourceState::Spam,
+        }
+    }
 }
 
 impl JsonlReader {
@@ -229,18 +263,8 @@ impl CommentLine {
             created: time(self.created_at),
             edited: self.edited_at.map(|edited| time(Some(edited))),
             body: self.body,
-            format: match self.format {
-                FormatField::Plain => BodyFormat::Plain,
-                FormatField::Markdown => BodyFormat::Markdown,
-                FormatField::Html => BodyFormat::Html,
-            },
-            state: match self.state {
-                StateField::Published => SourceState::Published,
-                StateField::Pending => SourceState::Pending,
-                StateField::Hidden => SourceState::Hidden,
-                StateField::Deleted => SourceState::Deleted,
-                StateField::Spam => SourceState::Spam,
-            },
+            format: self.format.format(),
+            state: self.state.state(),
             line,
         }))
     }
@@ -284,6 +308,8 @@ fn reject(
     })
 }
 
+#[cfg(test)]
+mod mapped_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
