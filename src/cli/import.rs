@@ -2,17 +2,20 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::import_formats::{self as formats, IssoArgs, WxrArgs};
 use super::{ConfigFile, Failure, output};
 use crate::app::{App, AppBuilder};
 use crate::config::Config;
-use crate::import::{Format, ImportOptions, Importer, Report, input};
+use crate::import::input::{self, Input};
+use crate::import::rewrite::{Rewritten, UrlRewrite};
+use crate::import::{ExportReader, Format, ImportOptions, Importer, Report, isso};
 use crate::tasks::Tasks;
 use crate::telemetry;
 
@@ -21,16 +24,23 @@ The file is read to its end before anything is written: a broken file imports no
 is named. It may be plain, gzip or zstd; `-` is standard input. Rows are known by their source name
 and id, so importing the same file again imports nothing, and an interrupted import is run again.
 
-Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
-some rows were rejected or texts lost (see the report); 130 interrupted.
+A discussion is found by the address of its page. If the pages have moved since the export,
+--rewrite-url says where to; otherwise their comments are imported and shown nowhere.
 
+Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
+some rows were rejected or texts lost (see the report); 130 interrupted.";
+
+const EXAMPLES: &str = "\
 Examples:
   threadline import disqus export.xml.gz --dry-run --report report.json
-  threadline import jsonl - --source forum < comments.jsonl";
+  threadline import wxr export.xml --zone Europe/Helsinki
+  threadline import jsonl - --source forum < comments.jsonl
+
+Each format's own help says where its file comes from: threadline import wxr --help";
 
 /// Import comments from another system
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{AFTER_HELP}\n\n{EXAMPLES}"))]
 pub(crate) struct ImportCommand {
     #[command(subcommand)]
     format: ImportFormat,
@@ -39,22 +49,67 @@ pub(crate) struct ImportCommand {
 #[derive(Debug, Subcommand)]
 enum ImportFormat {
     /// A Disqus export: XML with `<thread>` and `<post>`
-    #[command(after_help = AFTER_HELP)]
+    #[command(long_about = formats::DISQUS_ABOUT, after_help = AFTER_HELP)]
     Disqus(FileArgs),
+    /// An Isso database: a SQLite file
+    #[command(long_about = formats::ISSO_ABOUT, after_help = AFTER_HELP)]
+    Isso(IssoArgs),
     /// Our own format: one JSON object a line, discussions and comments in any order
     #[command(after_help = AFTER_HELP)]
     Jsonl(FileArgs),
+    /// A remark42 backup: lines of JSON in a .gz file
+    #[command(long_about = formats::REMARK42_ABOUT, after_help = AFTER_HELP)]
+    Remark42(FileArgs),
+    /// A WordPress export: XML with posts and their comments
+    #[command(long_about = formats::WXR_ABOUT, after_help = AFTER_HELP)]
+    Wxr(WxrArgs),
 }
 
+impl ImportFormat {
+    fn args(&self) -> &FileArgs {
+        match self {
+            Self::Disqus(args) | Self::Jsonl(args) | Self::Remark42(args) => args,
+            Self::Isso(args) => &args.file,
+            Self::Wxr(args) => &args.file,
+        }
+    }
+
+    /// The name rows are known under unless another is given.
+    fn source(&self) -> &'static str {
+        match self {
+            Self::Disqus(_) => Format::Disqus.source(),
+            Self::Isso(_) => isso::SOURCE,
+            Self::Jsonl(_) => Format::Jsonl.source(),
+            Self::Remark42(_) => Format::Remark42.source(),
+            Self::Wxr(_) => Format::Wxr.source(),
+        }
+    }
+
+    fn reader(&self, bar: &ProgressBar, tasks: &Tasks) -> Result<Box<dyn ExportReader>, Failure> {
+        let reader = match self {
+            Self::Disqus(args) => Format::Disqus.reader(args.input(bar)?),
+            Self::Isso(args) => args.reader(bar, tasks)?,
+            Self::Jsonl(args) => Format::Jsonl.reader(args.input(bar)?),
+            Self::Remark42(args) => Format::Remark42.reader(args.input(bar)?),
+            Self::Wxr(args) => args.reader(bar)?,
+        };
+        Ok(Rewritten::wrap(reader, self.args().rewrite_url.clone()))
+    }
+}
+
+/// What every format is asked.
 #[derive(Args, Debug)]
-struct FileArgs {
+pub(super) struct FileArgs {
     #[command(flatten)]
     config: ConfigFile,
     /// The export; `-` reads standard input
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// The name the rows are known under; another name imports them again
     #[arg(long, value_name = "NAME", value_parser = source_name)]
     source: Option<String>,
+    /// Move addresses that begin with OLD to NEW; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    rewrite_url: Vec<UrlRewrite>,
     /// Read, decide and report, but write nothing
     #[arg(long)]
     dry_run: bool,
@@ -65,15 +120,9 @@ struct FileArgs {
 
 impl ImportCommand {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
-        let config = self.args().config.load()?.config;
+        let config = self.format.args().config.load()?.config;
         telemetry::init(&config.telemetry).map_err(Failure::other)?;
         super::runtime()?.block_on(self.import_into(config))
-    }
-
-    fn args(&self) -> &FileArgs {
-        match &self.format {
-            ImportFormat::Disqus(args) | ImportFormat::Jsonl(args) => args,
-        }
     }
 
     /// The stores are opened as for serving, so a gateway may be running on them meanwhile.
@@ -87,10 +136,7 @@ impl ImportCommand {
 
     /// Imports. The app keeps its lease until this returns.
     async fn import(&self, app: &App) -> Result<ExitCode, Failure> {
-        let (args, format) = match &self.format {
-            ImportFormat::Disqus(args) => (args, Format::Disqus),
-            ImportFormat::Jsonl(args) => (args, Format::Jsonl),
-        };
+        let args = self.format.args();
         let (ports, settings) = (app.service().ports(), app.service().settings());
         let tasks: &Tasks = &ports.tasks;
         let importer = Importer {
@@ -100,7 +146,7 @@ impl ImportCommand {
             clock: ports.clock.clone(),
         };
         let options = ImportOptions {
-            source: args.source.clone().unwrap_or(format.source().to_owned()),
+            source: (args.source.clone()).unwrap_or_else(|| self.format.source().to_owned()),
             dry_run: args.dry_run,
             limits: settings.text,
             comments_max: settings.comments_per_discussion_max,
@@ -108,10 +154,8 @@ impl ImportCommand {
             kept_parameters: settings.url_query_parameters_kept.clone(),
         };
         let bar = progress_bar();
-        let input = input::open(&args.file, &bar).map_err(|error| {
-            Failure::other(format!("cannot read {}: {error}", args.file.display()))
-        })?;
         let report_file = args.report_file()?;
+        let reader = self.format.reader(&bar, tasks)?;
         let stop = tasks.stopping().child_token();
         let listening = stop.clone();
         let listener = tasks.spawn(async move {
@@ -120,7 +164,6 @@ impl ImportCommand {
                 () = listening.cancelled() => {}
             }
         });
-        let reader = format.reader(input);
         let report = importer.run(reader, &options, &stop, &bar).await;
         stop.cancel();
         bar.finish_and_clear();
@@ -134,6 +177,16 @@ impl ImportCommand {
 }
 
 impl FileArgs {
+    pub(super) fn is_stdin(&self) -> bool {
+        self.file == Path::new("-")
+    }
+
+    pub(super) fn input(&self, bar: &ProgressBar) -> Result<Input, Failure> {
+        input::open(&self.file, bar).map_err(|error| {
+            Failure::other(format!("cannot read {}: {error}", self.file.display()))
+        })
+    }
+
     /// Made before the import: a path that cannot be written should be known then, not after.
     fn report_file(&self) -> Result<Option<File>, Failure> {
         let Some(path) = &self.report else {
@@ -181,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Parser)]
+    #[derive(Debug, Parser)]
     struct Alone {
         #[command(flatten)]
         import: ImportCommand,
@@ -197,6 +250,7 @@ mod tests {
             report: Some(folder.path().join(".").join("export.xml")),
             file: file.clone(),
             source: None,
+            rewrite_url: Vec::new(),
             dry_run: false,
         };
         assert!(args.report_file().is_err());
@@ -208,5 +262,45 @@ mod tests {
         Alone::command().debug_assert();
         assert!(Alone::try_parse_from(["x", "disqus", "-", "--source", "my-forum"]).is_ok());
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
+    }
+
+    #[test]
+    fn what_only_one_format_needs_is_checked_before_anything_is_read() {
+        let parse = |words: &str| Alone::try_parse_from(words.split(' ')).map(|_| ());
+        for zone in ["Europe/Helsinki", "+02:00", "UTC"] {
+            assert!(parse(&format!("x wxr a --zone {zone} --pings")).is_ok());
+        }
+        let unknown = parse("x wxr a --zone Europe/Atlantis").unwrap_err();
+        assert!(unknown.to_string().contains("Europe/Helsinki"), "{unknown}");
+        assert!(
+            parse("x isso a").is_err(),
+            "without a site no page would be found"
+        );
+        assert!(parse("x isso a --site blog.example").is_err());
+        assert!(parse("x isso a --site https://blog.example").is_ok());
+        let moved = "x remark42 a --rewrite-url http://a.example=https://b.example";
+        assert!(parse(moved).is_ok());
+        assert!(parse("x remark42 a --rewrite-url a=b").is_err());
+    }
+
+    #[test]
+    fn every_format_says_where_its_file_comes_from_and_gives_examples() {
+        for format in ["disqus", "isso", "remark42", "wxr"] {
+            let help = Alone::try_parse_from(["x", format, "--help"]).unwrap_err();
+            let help = help.to_string();
+            let example = format!("threadline import {format} ");
+            for part in [
+                example.as_str(),
+                "Exit codes",
+                "--rewrite-url",
+                "standard input",
+            ] {
+                assert!(help.contains(part), "{format}: {part}\n{help}");
+            }
+            assert!(
+                help.lines().all(|line| line.chars().count() <= 110),
+                "{help}"
+            );
+        }
     }
 }

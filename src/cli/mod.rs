@@ -6,6 +6,7 @@
 pub mod bench;
 mod config;
 mod import;
+mod import_formats;
 mod output;
 mod schema;
 mod serve;

@@ -98,7 +98,8 @@ impl IssoReader {
     /// A path as an address of the site. What is no path is left as it is and will be reported.
     fn address(&self, uri: String) -> String {
         match self.site.join(&uri) {
-            Ok(address) if uri.starts_with('/') => address.into(),
+            // Two slashes would name another host.
+            Ok(address) if uri.starts_with('/') && !uri.starts_with("//") => address.into(),
             Ok(_) | Err(_) => uri,
         }
     }

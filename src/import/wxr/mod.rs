@@ -14,7 +14,8 @@ mod texts;
 
 use std::collections::VecDeque;
 
-use jiff::tz::TimeZone;
+use jiff::fmt::temporal::DateTimeParser;
+pub use jiff::tz::TimeZone;
 use quick_xml::events::BytesStart;
 
 use self::row::{ItemState, Times};
@@ -42,6 +43,14 @@ pub struct WxrOptions {
     /// Whether comments of drafts, private and password-protected pages are read too. What is
     /// imported is for everyone to read.
     pub unpublished: bool,
+}
+
+/// Reads the name of a zone, `Europe/Helsinki`, or an offset, `+02:00`.
+pub fn zone(text: &str) -> Result<TimeZone, String> {
+    const PARSER: DateTimeParser = DateTimeParser::new();
+    PARSER.parse_time_zone(text).map_err(|error| {
+        format!("{error}; write a name such as Europe/Helsinki, or an offset such as +02:00")
+    })
 }
 
 /// A stream of items and comments.
