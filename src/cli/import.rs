@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::import_formats::{self as formats, IssoArgs, WxrArgs};
+use super::import_forums::{self as forums, DiscourseArgs, JsonlArgs, RedditArgs};
 use super::{ConfigFile, Failure, output};
 use crate::app::{App, AppBuilder};
 use crate::config::Config;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   threadline import disqus export.xml.gz --dry-run --report report.json
   threadline import wxr export.xml --zone Europe/Helsinki
+  threadline import discourse posts.jsonl.zst --site https://forum.example
   threadline import jsonl - --source forum < comments.jsonl
 
 Each format's own help says where its file comes from: threadline import wxr --help";
@@ -48,15 +50,21 @@ pub(crate) struct ImportCommand {
 
 #[derive(Debug, Subcommand)]
 enum ImportFormat {
+    /// Posts of a Discourse forum: JSON of its API
+    #[command(long_about = forums::DISCOURSE_ABOUT, after_help = AFTER_HELP)]
+    Discourse(DiscourseArgs),
     /// A Disqus export: XML with `<thread>` and `<post>`
     #[command(long_about = formats::DISQUS_ABOUT, after_help = AFTER_HELP)]
     Disqus(FileArgs),
     /// An Isso database: a SQLite file
     #[command(long_about = formats::ISSO_ABOUT, after_help = AFTER_HELP)]
     Isso(IssoArgs),
-    /// Our own format: one JSON object a line, discussions and comments in any order
-    #[command(after_help = AFTER_HELP)]
-    Jsonl(FileArgs),
+    /// JSON lines: our own format, or another's whose fields `--map` names
+    #[command(long_about = forums::JSONL_ABOUT, after_help = AFTER_HELP)]
+    Jsonl(JsonlArgs),
+    /// Comments of Reddit: a table or a dump of JSON lines
+    #[command(long_about = forums::REDDIT_ABOUT, after_help = AFTER_HELP)]
+    Reddit(RedditArgs),
     /// A remark42 backup: lines of JSON in a .gz file
     #[command(long_about = formats::REMARK42_ABOUT, after_help = AFTER_HELP)]
     Remark42(FileArgs),
@@ -68,8 +76,11 @@ enum ImportFormat {
 impl ImportFormat {
     fn args(&self) -> &FileArgs {
         match self {
-            Self::Disqus(args) | Self::Jsonl(args) | Self::Remark42(args) => args,
+            Self::Disqus(args) | Self::Remark42(args) => args,
+            Self::Discourse(args) => &args.file,
             Self::Isso(args) => &args.file,
+            Self::Jsonl(args) => &args.file,
+            Self::Reddit(args) => &args.file,
             Self::Wxr(args) => &args.file,
         }
     }
@@ -77,9 +88,11 @@ impl ImportFormat {
     /// The name rows are known under unless another is given.
     fn source(&self) -> &'static str {
         match self {
+            Self::Discourse(_) => Format::Discourse.source(),
             Self::Disqus(_) => Format::Disqus.source(),
             Self::Isso(_) => isso::SOURCE,
             Self::Jsonl(_) => Format::Jsonl.source(),
+            Self::Reddit(_) => Format::Reddit.source(),
             Self::Remark42(_) => Format::Remark42.source(),
             Self::Wxr(_) => Format::Wxr.source(),
         }
@@ -87,9 +100,11 @@ impl ImportFormat {
 
     fn reader(&self, bar: &ProgressBar, tasks: &Tasks) -> Result<Box<dyn ExportReader>, Failure> {
         let reader = match self {
+            Self::Discourse(args) => args.reader(bar)?,
             Self::Disqus(args) => Format::Disqus.reader(args.input(bar)?),
             Self::Isso(args) => args.reader(bar, tasks)?,
-            Self::Jsonl(args) => Format::Jsonl.reader(args.input(bar)?),
+            Self::Jsonl(args) => args.reader(bar)?,
+            Self::Reddit(args) => args.reader(bar)?,
             Self::Remark42(args) => Format::Remark42.reader(args.input(bar)?),
             Self::Wxr(args) => args.reader(bar)?,
         };
@@ -281,11 +296,26 @@ mod tests {
         let moved = "x remark42 a --rewrite-url http://a.example=https://b.example";
         assert!(parse(moved).is_ok());
         assert!(parse("x remark42 a --rewrite-url a=b").is_err());
+        assert!(parse("x discourse a").is_err());
+        assert!(parse("x reddit a --posts b --with-submission-texts").is_ok());
+        assert!(parse("x jsonl a --map id=id,body=text --map parent=author.id").is_ok());
+        assert!(parse("x jsonl a --map format:=markdown").is_ok());
+        let unknown = parse("x jsonl a --map subject=s").unwrap_err();
+        assert!(unknown.to_string().contains("created_at"), "{unknown}");
     }
 
     #[test]
     fn every_format_says_where_its_file_comes_from_and_gives_examples() {
-        for format in ["disqus", "isso", "remark42", "wxr"] {
+        let formats = [
+            "discourse",
+            "disqus",
+            "isso",
+            "jsonl",
+            "reddit",
+            "remark42",
+            "wxr",
+        ];
+        for format in formats {
             let help = Alone::try_parse_from(["x", format, "--help"]).unwrap_err();
             let help = help.to_string();
             let example = format!("threadline import {format} ");

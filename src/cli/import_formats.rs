@@ -133,7 +133,7 @@ impl IssoArgs {
     }
 }
 
-fn site(text: &str) -> Result<Url, String> {
+pub(super) fn site(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if matches!(url.scheme(), "http" | "https") {
         Ok(url)

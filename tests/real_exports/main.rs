@@ -15,6 +15,8 @@
 #[expect(dead_code, reason = "the other cases of the importer use more of it")]
 mod world;
 
+mod forums;
+
 #[path = "../graphql/support.rs"]
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod support;
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
         PathBuf::from,
     );
     let disqus = shared.join("data/comments-disqus/disqus.xml");
+    let discourse = shared.join("data/comments-discourse/posts.jsonl.zst");
+    let reddit = shared.join("data/comments-reddit/comments.csv");
+    let rlist = shared.join("data/comments-rlist-devel/messages.jsonl.zst");
     let trials = vec![
         case(
             "disqus_adds_up_and_a_second_run_imports_nothing",
@@ -47,8 +52,15 @@ fn main() -> ExitCode {
         case(
             "disqus_read_whole_is_the_same_in_both_modes",
             &disqus,
-            whole::both_modes_agree,
+            whole::disqus,
         ),
+        case("discourse_counts", &discourse, forums::discourse_counts),
+        case("discourse_whole", &discourse, forums::discourse_whole),
+        case("discourse_read_whole_is_the_same_in_both_modes", &discourse, whole::discourse),
+        case("reddit_counts", &reddit, forums::reddit_counts),
+        case("reddit_read_whole_is_the_same_in_both_modes", &reddit, whole::reddit),
+        case("rlist_counts", &rlist, forums::rlist_counts),
+        case("rlist_read_whole_is_the_same_in_both_modes", &rlist, whole::rlist),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

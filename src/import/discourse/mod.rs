@@ -31,7 +31,7 @@ const LINE_BYTES_MAX: u64 = 64 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct DiscourseOptions {
     /// Where the forum is or was; its topics get their addresses below it.
-    pub url_base: Option<Url>,
+    pub site: Option<Url>,
 }
 
 /// A stream of posts, and of the topics they name.
@@ -143,7 +143,7 @@ impl DiscourseReader {
 
     /// `…/t/slug/id`. A topic without a slug is found below `/t/-/`, as Discourse has it.
     fn address(&self, topic: &Topic<'_>) -> Option<String> {
-        let mut address = self.options.url_base.clone()?;
+        let mut address = self.options.site.clone()?;
         let slug = Some(topic.slug).filter(|slug| !slug.is_empty());
         address.path_segments_mut().ok()?.pop_if_empty().extend([
             "t",

@@ -38,9 +38,13 @@ pub enum Field {
     Title,
     /// Its discussion's address.
     Url,
+    /// The kind of thing its discussion is about.
+    EntityType,
+    /// Which of these things.
+    EntityId,
 }
 
-const FIELDS: [(&str, Field); 14] = [
+const FIELDS: [(&str, Field); 16] = [
     ("id", Field::Id),
     ("discussion", Field::Discussion),
     ("parent", Field::Parent),
@@ -55,13 +59,16 @@ const FIELDS: [(&str, Field); 14] = [
     ("hidden", Field::Hidden),
     ("title", Field::Title),
     ("url", Field::Url),
+    ("entity_type", Field::EntityType),
+    ("entity_id", Field::EntityId),
 ];
 
 /// Without these there is no comment.
 const NEEDED: [Field; 4] = [Field::Id, Field::Discussion, Field::CreatedAt, Field::Body];
 /// What the whole file may have in common.
-const CONSTANT: [Field; 5] = [
+const CONSTANT: [Field; 6] = [
     Field::Discussion,
+    Field::EntityType,
     Field::Format,
     Field::State,
     Field::Title,
@@ -148,6 +155,11 @@ impl FieldMap {
         if let Some(missing) = NEEDED.into_iter().find(|field| times(*field) == 0) {
             return Err(format!("--map does not say where `{missing}` comes from"));
         }
+        if times(Field::EntityType) != times(Field::EntityId) {
+            return Err(
+                "--map names `entity_type` and `entity_id` together or not at all".to_owned(),
+            );
+        }
         match mappings.iter().find(|one| times(one.field) > 1) {
             Some(twice) => Err(format!("--map names `{}` more than once", twice.field)),
             None => Ok(Self(mappings)),
@@ -195,6 +207,10 @@ mod tests {
             (
                 "id=id,discussion=root,created_at=ts,body=a,body=b",
                 "more than once",
+            ),
+            (
+                "id=id,discussion=a,created_at=b,body=c,entity_id=d",
+                "together",
             ),
             ("subject=id", "`subject` is no field"),
             ("id", "OURS=THEIRS"),

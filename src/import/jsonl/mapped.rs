@@ -2,8 +2,8 @@
 //!
 //! Fields that the map does not name are passed. A field that it names and no row has is an error at
 //! the end of the file, so that a typing mistake cannot import comments without text. Times are RFC
-//! 3339 or numbers: below 10^11 seconds since 1970, else ms. A discussion's title and address are
-//! those of the first row in which it has any. Of the file only a few bytes a discussion are kept.
+//! 3339 or numbers: below 10^11 seconds since 1970, else ms. A discussion's title, address and
+//! entity are those of the first row that has any of them. Of the file only a few bytes a discussion are kept.
 
 use std::collections::VecDeque;
 
@@ -55,6 +55,8 @@ struct Texts {
     hidden: bool,
     title: String,
     url: String,
+    entity_type: String,
+    entity_id: String,
 }
 
 impl MappedReader {
@@ -111,7 +113,8 @@ impl MappedReader {
             }));
             return Ok(());
         }
-        let says_something = !texts.title.trim().is_empty() || !texts.url.trim().is_empty();
+        let described = [&texts.title, &texts.url, &texts.entity_id];
+        let says_something = described.iter().any(|text| !text.trim().is_empty());
         if says_something && self.described.is_first(&texts.discussion) {
             let discussion = texts.discussion();
             self.ready.push_back(SourceItem::Discussion(discussion));
@@ -177,6 +180,8 @@ impl Texts {
             Field::State => &mut self.state,
             Field::Title => &mut self.title,
             Field::Url => &mut self.url,
+            Field::EntityType => &mut self.entity_type,
+            Field::EntityId => &mut self.entity_id,
             Field::Deleted | Field::Hidden => return,
         };
         *place = text;
@@ -196,7 +201,8 @@ impl Texts {
             source_id: self.discussion.clone(),
             title: self.title.clone(),
             url: url.filter(|url| !url.trim().is_empty()),
-            entity: None,
+            entity: (!self.entity_id.is_empty())
+                .then(|| (self.entity_type.clone(), self.entity_id.clone())),
             // Its first comment tells; it has no row of its own.
             created: Err(String::new()),
             closed: false,

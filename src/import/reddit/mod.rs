@@ -26,14 +26,12 @@ use super::report::{Reason, RowKind};
 use super::times::unix_seconds;
 use crate::domain::body::BodyFormat;
 
-/// Where submissions are found unless something else is said.
+/// Where submissions are found.
 const SITE: &str = "https://www.reddit.com";
 
 /// How to read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RedditOptions {
-    /// Where the submissions are found now; Reddit itself if nothing is said.
-    pub url_base: Option<Url>,
     /// Makes each submission's own text a comment, `t3_` and its id.
     pub with_submission_texts: bool,
 }
@@ -78,7 +76,7 @@ impl RedditReader {
             .push_back(SourceItem::Discussion(SourceDiscussion {
                 source_id: id.to_owned(),
                 title: unescaped(&row.title),
-                url: self.address(&row, id),
+                url: address(&row, id),
                 entity: None,
                 created: created.clone(),
                 closed: row.locked == "true",
@@ -100,24 +98,6 @@ impl RedditReader {
             };
             self.ready.push_back(SourceItem::Comment(Box::new(comment)));
         }
-    }
-
-    fn address(&self, row: &Submission, id: &str) -> Option<String> {
-        let is_word = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-');
-        let path = if !row.permalink.trim().is_empty() {
-            row.permalink.trim().to_owned()
-        } else if !row.subreddit.is_empty() && row.subreddit.chars().all(is_word) {
-            format!("/r/{}/comments/{id}/", row.subreddit)
-        } else {
-            return None;
-        };
-        let site = Url::parse(SITE).ok()?;
-        let address = site.join(&path).ok()?;
-        let Some(base) = &self.options.url_base else {
-            return Some(address.into());
-        };
-        let folder = base.as_str().trim_end_matches('/');
-        Some(format!("{folder}{}", address.path()))
     }
 }
 
@@ -141,6 +121,20 @@ impl ExportReader for RedditReader {
     fn opens_undeclared(&self) -> bool {
         true
     }
+}
+
+/// Where the submission is found on Reddit.
+fn address(row: &Submission, id: &str) -> Option<String> {
+    let is_word = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-');
+    let path = if !row.permalink.trim().is_empty() {
+        row.permalink.trim().to_owned()
+    } else if !row.subreddit.is_empty() && row.subreddit.chars().all(is_word) {
+        format!("/r/{}/comments/{id}/", row.subreddit)
+    } else {
+        return None;
+    };
+    let site = Url::parse(SITE).ok()?;
+    Some(site.join(&path).ok()?.into())
 }
 
 /// Two files are read; the report names one.
