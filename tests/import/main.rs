@@ -8,6 +8,10 @@
 
 mod broken;
 mod disqus;
+mod isso;
 mod jsonl;
+mod packed;
 mod random;
+mod remark42;
 mod world;
+mod wxr;

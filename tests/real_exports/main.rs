@@ -19,6 +19,7 @@ mod world;
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod support;
 mod whole;
+mod wxr;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         PathBuf::from,
     );
     let disqus = shared.join("data/comments-disqus/disqus.xml");
+    let wordpress = shared.join("data/comments-wxr/wordpress-export.xml");
     let trials = vec![
         case(
             "disqus_adds_up_and_a_second_run_imports_nothing",
@@ -48,6 +50,16 @@ fn main() -> ExitCode {
             "disqus_read_whole_is_the_same_in_both_modes",
             &disqus,
             whole::both_modes_agree,
+        ),
+        case(
+            "wordpress_adds_up_and_a_second_run_imports_nothing",
+            &wordpress,
+            wxr::adds_up,
+        ),
+        case(
+            "wordpress_read_whole_is_the_same_in_both_modes",
+            &wordpress,
+            wxr::both_modes_agree,
         ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
