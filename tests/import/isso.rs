@@ -23,13 +23,13 @@ const COMMENTS: &str = "CREATE TABLE comments (tid REFERENCES threads(id), id IN
      likes INTEGER DEFAULT 0, dislikes INTEGER DEFAULT 0, voters BLOB NOT NULL, \
      notification INTEGER DEFAULT 0);";
 
-struct Database {
-    path: PathBuf,
+pub(crate) struct Database {
+    pub(crate) path: PathBuf,
     _folder: TempDir,
 }
 
 impl Database {
-    async fn with(sql: &str) -> Self {
+    pub(crate) async fn with(sql: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("comments.db");
         let mut connection = connect(&path).await;
@@ -42,7 +42,7 @@ impl Database {
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.path).unwrap()
     }
 }
@@ -50,7 +50,8 @@ impl Database {
 async fn connect(path: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(path)
-        .create_if_missing(true);
+        .create_if_missing(true)
+        .foreign_keys(false);
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
@@ -61,12 +62,12 @@ async fn run(connection: &mut SqliteConnection, sql: String) {
         .unwrap();
 }
 
-fn thread(id: u32, uri: &str) -> String {
+pub(crate) fn thread(id: u32, uri: &str) -> String {
     format!("INSERT INTO threads VALUES ({id}, '{uri}', 'Thread {id}');")
 }
 
 /// Parent, mode, author and mail as SQL.
-fn comment(id: u32, parent: &str, mode: &str, who: (&str, &str)) -> String {
+pub(crate) fn comment(id: u32, parent: &str, mode: &str, who: (&str, &str)) -> String {
     let (author, mail) = who;
     format!(
         "INSERT INTO comments VALUES (1, {id}, {parent}, 1500000000.25 + {id}, NULL, {mode}, \
@@ -74,7 +75,7 @@ fn comment(id: u32, parent: &str, mode: &str, who: (&str, &str)) -> String {
     )
 }
 
-const ANN: (&str, &str) = ("'Ann'", "'ann@mail.example'");
+pub(crate) const ANN: (&str, &str) = ("'Ann'", "'ann@mail.example'");
 
 fn site() -> url::Url {
     "https://blog.example".parse().unwrap()

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use threadline::domain::body::plain_text;
 use threadline::domain::comment::CommentState;
 use threadline::domain::discussion::DiscussionState;
-use threadline::import::report::{Note, Reason};
+use threadline::import::report::{Note, Reason, Tally};
 use threadline::import::wxr::{WxrOptions, zone};
 use threadline::import::{self, Format, Outcome, Report, input};
 
@@ -139,12 +139,10 @@ async fn what_was_not_public_is_found_by_nobody() {
     let secret = post(2, &[comment(2, 0)]).replace("_password><", "_password>pw<");
     let trashed = post(3, &[comment(3, 0)]).replace(">publish<", ">trash<");
     let picture = post(4, &[]).replace(">post<", ">attachment<");
-    let closed = post(5, &[]).replace(">open<", ">closed<");
+    let closed = post(5, &[comment(5, 0)]).replace(">open<", ">closed<");
     let report = import(&world, &[private, secret, trashed, picture, closed]).await;
     let skipped = |reason| {
-        let of = |tally: &threadline::import::report::Tally| {
-            tally.skipped.get(&reason).copied().unwrap_or(0)
-        };
+        let of = |tally: &Tally| tally.skipped.get(&reason).copied().unwrap_or(0);
         (of(&report.discussions), of(&report.comments))
     };
     assert_eq!(skipped(Reason::NotPublic), (2, 2));
