@@ -29,7 +29,8 @@ A discussion is found by the address of its page. If the pages have moved since 
 --rewrite-url says where to; otherwise their comments are imported and shown nowhere.
 
 Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
-some rows were rejected or texts lost (see the report); 130 interrupted.";
+some rows were rejected or texts lost, or all comments were left out (see the report); 130
+interrupted.";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -19,14 +19,22 @@ pub type Input = Box<dyn BufRead + Send>;
 
 /// The file cannot be read on. Lines count from 1, bytes from 0, both of the uncompressed file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, byte {byte}: {what}")]
+#[error("{}{what}", place(*.line, *.byte))]
 pub struct ReadError {
-    /// The line in which reading stopped.
+    /// The line in which reading stopped; 0 where there are none.
     pub line: u64,
     /// The bytes before the place where reading stopped.
     pub byte: u64,
     /// What is wrong.
     pub what: String,
+}
+
+fn place(line: u64, byte: u64) -> String {
+    if line == 0 {
+        String::new()
+    } else {
+        format!("line {line}, byte {byte}: ")
+    }
 }
 
 /// Opens `path`, or standard input for `-`; `bar` shows how far it has been read.

@@ -356,8 +356,14 @@ impl Report {
             .all(|tally| tally.read == tally.accounted() + tally.not_written)
     }
 
+    /// Whether there were comments, and not one of them is in the store now.
+    fn came_to_nothing(&self) -> bool {
+        let comments = &self.comments;
+        comments.read > 0 && comments.imported + comments.already_there == 0
+    }
+
     /// 0: all well, skipped rows included. 1: the input is broken or the store failed. 3: done, but
-    /// rows were rejected or texts lost. 130: interrupted.
+    /// rows were rejected or texts lost, or all comments were skipped. 130: interrupted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         let lost = self.notes.contains_key(&Note::TextLost)
@@ -366,7 +372,7 @@ impl Report {
             _ if !self.total_adds_up() => 1,
             Outcome::InputBroken(_) | Outcome::StoreFailed(_) => 1,
             Outcome::Interrupted => 130,
-            Outcome::Complete if lost => 3,
+            Outcome::Complete if lost || self.came_to_nothing() => 3,
             Outcome::Complete => 0,
         }
     }
@@ -416,6 +422,9 @@ impl Report {
             "the numbers do not add up: this is a fault of the importer"
         };
         match &self.outcome {
+            Outcome::Complete if self.came_to_nothing() => {
+                format!("complete, but all comments were left out; {sum}")
+            }
             Outcome::Complete if self.dry_run => format!("dry run, nothing was written; {sum}"),
             Outcome::Complete => format!("complete; {sum}"),
             Outcome::InputBroken(why) => {

@@ -6,8 +6,17 @@
     reason = "a case fails by panicking"
 )]
 
+#[path = "../common/mod.rs"]
+#[expect(dead_code, reason = "each test binary uses a part of it")]
+mod common;
+
 mod broken;
+mod command;
 mod disqus;
+mod isso;
 mod jsonl;
+mod packed;
 mod random;
+mod remark42;
 mod world;
+mod wxr;

@@ -21,6 +21,7 @@ mod forums;
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod support;
 mod whole;
+mod wxr;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
     let discourse = shared.join("data/comments-discourse/posts.jsonl.zst");
     let reddit = shared.join("data/comments-reddit/comments.csv");
     let rlist = shared.join("data/comments-rlist-devel/messages.jsonl.zst");
+    let wordpress = shared.join("data/comments-wxr/wordpress-export.xml");
     let trials = vec![
         case(
             "disqus_adds_up_and_a_second_run_imports_nothing",
@@ -52,15 +54,37 @@ fn main() -> ExitCode {
         case(
             "disqus_read_whole_is_the_same_in_both_modes",
             &disqus,
-            whole::disqus,
+            whole::both_modes_agree,
         ),
         case("discourse_counts", &discourse, forums::discourse_counts),
         case("discourse_whole", &discourse, forums::discourse_whole),
-        case("discourse_read_whole_is_the_same_in_both_modes", &discourse, whole::discourse),
+        case(
+            "discourse_read_whole_is_the_same_in_both_modes",
+            &discourse,
+            forums::discourse_modes,
+        ),
         case("reddit_counts", &reddit, forums::reddit_counts),
-        case("reddit_read_whole_is_the_same_in_both_modes", &reddit, whole::reddit),
+        case(
+            "reddit_read_whole_is_the_same_in_both_modes",
+            &reddit,
+            forums::reddit_modes,
+        ),
         case("rlist_counts", &rlist, forums::rlist_counts),
-        case("rlist_read_whole_is_the_same_in_both_modes", &rlist, whole::rlist),
+        case(
+            "rlist_read_whole_is_the_same_in_both_modes",
+            &rlist,
+            forums::rlist_modes,
+        ),
+        case(
+            "wordpress_adds_up_and_a_second_run_imports_nothing",
+            &wordpress,
+            wxr::adds_up,
+        ),
+        case(
+            "wordpress_read_whole_is_the_same_in_both_modes",
+            &wordpress,
+            wxr::both_modes_agree,
+        ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -60,7 +60,10 @@ fn a_topic_is_named_once_before_its_first_post_and_its_opening_post_is_a_root() 
     else {
         panic!("{items:?}");
     };
-    assert_eq!((topic.source_id.as_str(), topic.title.as_str()), ("3", "A <title>"));
+    assert_eq!(
+        (topic.source_id.as_str(), topic.title.as_str()),
+        ("3", "A <title>")
+    );
     let address = "https://forum.example/sub/t/a-title/3";
     assert_eq!(topic.url.as_deref(), Some(address));
     assert_eq!((opening.source_id.as_str(), opening.line), ("3/1", 1));
@@ -74,7 +77,10 @@ fn a_topic_is_named_once_before_its_first_post_and_its_opening_post_is_a_root() 
 #[test]
 fn the_source_text_is_taken_and_the_html_only_where_there_is_none() {
     let comment = one(&post(1, 1));
-    assert_eq!((comment.body.as_str(), comment.format), ("*text*", BodyFormat::Markdown));
+    assert_eq!(
+        (comment.body.as_str(), comment.format),
+        ("*text*", BodyFormat::Markdown)
+    );
     for raw in [Value::Null, json!(" ")] {
         let comment = one(&with(post(1, 1), "raw", raw));
         assert_eq!(comment.format, BodyFormat::Html);
@@ -88,7 +94,11 @@ fn the_source_text_is_taken_and_the_html_only_where_there_is_none() {
 fn what_nobody_should_read_is_hidden_or_deleted() {
     let state = |field: &str, value: Value| one(&with(post(1, 1), field, value)).state;
     assert_eq!(state("hidden", json!(true)), SourceState::Hidden);
-    assert_eq!(state("post_type", json!(4)), SourceState::Hidden, "a whisper");
+    assert_eq!(
+        state("post_type", json!(4)),
+        SourceState::Hidden,
+        "a whisper"
+    );
     assert_eq!(state("user_deleted", json!(true)), SourceState::Deleted);
     let deleted = state("deleted_at", json!("2024-05-02T00:00:00Z"));
     assert_eq!(deleted, SourceState::Deleted);

@@ -175,18 +175,23 @@ fn time(ms: Option<i64>) -> SourceTime {
     ms.ok_or_else(|| "no number of seconds".to_owned())
 }
 
-/// Markdown whose lines break where they end: two spaces say so.
+/// Markdown whose lines break where they end: two spaces say so, except in code.
 fn with_line_breaks(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let mut lines = text.split('\n').peekable();
     let mut out = String::with_capacity(text.len() + 16);
+    let mut is_fenced = false;
     while let Some(line) = lines.next() {
         out.push_str(line);
         let Some(next) = lines.peek() else {
             break;
         };
-        let breaks = line.ends_with("  ") || line.ends_with('\\');
-        if !breaks && !line.trim().is_empty() && !next.trim().is_empty() {
+        let words = line.trim_start();
+        let is_fence = words.starts_with("```") || words.starts_with("~~~");
+        is_fenced ^= is_fence;
+        let is_code = is_fence || is_fenced || line.starts_with("    ") || line.starts_with('\t');
+        let has_break = line.ends_with("  ") || line.ends_with('\\');
+        if !is_code && !has_break && !words.is_empty() && !next.trim().is_empty() {
             out.push_str("  ");
         }
         out.push('\n');

@@ -46,13 +46,30 @@ fn fields_are_taken_by_their_foreign_names_and_others_passed() {
     else {
         panic!("{items:?}");
     };
-    assert_eq!((first.source_id.as_str(), first.created.as_ref()), ("1", Ok(&1_714_557_600_000)));
-    assert_eq!((first.author.key.as_str(), first.author.name.as_str()), ("user:5", "Ann"));
-    assert_eq!((first.edited.as_ref(), first.format), (None, BodyFormat::Markdown));
+    assert_eq!(
+        (first.source_id.as_str(), first.created.as_ref()),
+        ("1", Ok(&1_714_557_600_000))
+    );
+    assert_eq!(
+        (first.author.key.as_str(), first.author.name.as_str()),
+        ("user:5", "Ann")
+    );
+    assert_eq!(
+        (first.edited.as_ref(), first.format),
+        (None, BodyFormat::Markdown)
+    );
     assert_eq!(thread.title, "S", "the first row that names it");
     assert_eq!(second.parent_source_id.as_deref(), Some("1"));
-    assert_eq!(second.created, Ok(1_714_564_800_000), "a number below 10^11 is seconds");
-    assert_eq!(second.edited, Some(Ok(1_714_564_900_000)), "a larger one is ms");
+    assert_eq!(
+        second.created,
+        Ok(1_714_564_800_000),
+        "a number below 10^11 is seconds"
+    );
+    assert_eq!(
+        second.edited,
+        Some(Ok(1_714_564_900_000)),
+        "a larger one is ms"
+    );
     assert_eq!(second.author.key, ANONYMOUS);
     assert_eq!(third.created, Ok(1_714_564_801_500));
     assert_eq!((first.line, second.line, third.line), (1, 3, 4));
@@ -62,8 +79,14 @@ fn fields_are_taken_by_their_foreign_names_and_others_passed() {
 fn a_field_that_no_row_has_is_an_error_at_the_end() {
     let row = r#"{"id":1,"thread":"t","ts":1,"text":"a","re":null}"#;
     let error = read(&format!("{NEEDED},parent=parnt"), row).unwrap_err();
-    assert!(error.what.contains("`parnt`") && error.what.contains("`parent`"), "{error}");
-    assert!(read(&format!("{NEEDED},parent=re"), row).is_ok(), "nothing is no typing mistake");
+    assert!(
+        error.what.contains("`parnt`") && error.what.contains("`parent`"),
+        "{error}"
+    );
+    assert!(
+        read(&format!("{NEEDED},parent=re"), row).is_ok(),
+        "nothing is no typing mistake"
+    );
     let error = read("id=id,discussion=thread,created_at=ts,body=bodi", row).unwrap_err();
     assert!(error.what.contains("`bodi`"), "{error}");
     assert!(read(NEEDED, "").unwrap().is_empty());
@@ -73,8 +96,13 @@ fn a_field_that_no_row_has_is_an_error_at_the_end() {
 fn states_are_names_or_whatever_says_yes() {
     let map = format!("{NEEDED},state=s,deleted=gone_at,hidden=h");
     let row = |more: &str| {
-        let row = format!(r#"{{"id":1,"thread":"t","ts":1,"text":"a","s":"","gone_at":0,"h":false}}"#);
-        let gone = format!("{}\n{}", row, row.replace(r#""s":"","gone_at":0,"h":false"#, more));
+        let row =
+            format!(r#"{{"id":1,"thread":"t","ts":1,"text":"a","s":"","gone_at":0,"h":false}}"#);
+        let gone = format!(
+            "{}\n{}",
+            row,
+            row.replace(r#""s":"","gone_at":0,"h":false"#, more)
+        );
         comments(&map, &gone).pop().unwrap().state
     };
     assert_eq!(row(r#""s":"pending""#), SourceState::Pending);
@@ -83,7 +111,10 @@ fn states_are_names_or_whatever_says_yes() {
     assert_eq!(row(r#""h":1"#), SourceState::Hidden);
     let odd = r#"{"id":1,"thread":"t","ts":1,"text":"a","s":"approved"}"#;
     let error = read(&format!("{NEEDED},state=s"), odd).unwrap_err();
-    assert!(error.what.contains("approved") && error.what.contains("pending"), "{error}");
+    assert!(
+        error.what.contains("approved") && error.what.contains("pending"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -110,7 +141,11 @@ fn rows_without_id_or_discussion_are_left_out_and_odd_values_stop_with_their_pla
         })
         .collect();
     assert_eq!(reasons, [Reason::NoId, Reason::NoDiscussion]);
-    let error = read(NEEDED, "\n{\"id\":1,\"thread\":\"t\",\"ts\":1,\"text\":[\"a\"]}").unwrap_err();
+    let error = read(
+        NEEDED,
+        "\n{\"id\":1,\"thread\":\"t\",\"ts\":1,\"text\":[\"a\"]}",
+    )
+    .unwrap_err();
     assert_eq!(error.line, 2);
     assert!(error.what.contains("`text` holds a list"), "{error}");
     assert_eq!(read(NEEDED, "[1]").unwrap_err().line, 1);
@@ -120,7 +155,12 @@ fn rows_without_id_or_discussion_are_left_out_and_odd_values_stop_with_their_pla
 
 #[test]
 fn a_time_that_is_none_stays_its_text() {
-    for time in ["\"2024-05-01 12:00:00\"", "\"soon\"", "null", "1714564800000000"] {
+    for time in [
+        "\"2024-05-01 12:00:00\"",
+        "\"soon\"",
+        "null",
+        "1714564800000000",
+    ] {
         let row = format!(r#"{{"id":1,"thread":"t","ts":{time},"text":"a"}}"#);
         let read = comments(NEEDED, &row);
         assert!(read[0].created.is_err(), "{time}: {read:?}");

@@ -44,7 +44,10 @@ fn a_table_is_read_by_the_names_of_its_columns() {
     assert_eq!(rows[0].created, Ok(1_773_561_820_000));
     assert_eq!(rows[0].author.key, "user:ann");
     assert_eq!(rows[0].discussion_source_id, "p1");
-    assert_eq!(rows[0].parent_source_id, None, "its parent is the submission");
+    assert_eq!(
+        rows[0].parent_source_id, None,
+        "its parent is the submission"
+    );
     assert_eq!(rows[1].parent_source_id.as_deref(), Some("c1"));
     assert_eq!(rows[1].created, Ok(1_773_561_821_500));
     assert_eq!((rows[0].line, rows[1].line), (2, 4));
@@ -71,7 +74,10 @@ fn a_dump_names_kinds_and_has_submissions_among_comments() {
     else {
         panic!("{items:?}");
     };
-    assert_eq!((first.source_id.as_str(), first.parent_source_id.as_ref()), ("b1", None));
+    assert_eq!(
+        (first.source_id.as_str(), first.parent_source_id.as_ref()),
+        ("b1", None)
+    );
     assert_eq!(first.created, Ok(1_504_224_000_000));
     assert_eq!(first.edited, None);
     assert_eq!(submission.title, "Tom & Ann");
@@ -82,7 +88,11 @@ fn a_dump_names_kinds_and_has_submissions_among_comments() {
     assert_eq!(second.edited, Some(Ok(1_504_224_060_000)));
     assert_eq!(third.source_id, "b3");
     let parent = third.parent_source_id.as_deref();
-    assert_eq!(parent, Some("a1"), "a comment, though a submission has the same id");
+    assert_eq!(
+        parent,
+        Some("a1"),
+        "a comment, though a submission has the same id"
+    );
     assert_eq!(third.edited, None, "changed, but nobody knows when");
 }
 
@@ -105,10 +115,20 @@ fn submissions_come_before_comments_and_their_texts_only_where_asked_for() {
     assert_eq!(first.url.as_deref(), Some(address));
     assert_eq!(second.url, None, "that is no name of a subreddit");
     let items = read_with(&rows, Some(posts), true).unwrap();
-    let [_, SourceItem::Comment(text), _, SourceItem::Comment(gone), _] = &items[..] else {
+    let [
+        _,
+        SourceItem::Comment(text),
+        _,
+        SourceItem::Comment(gone),
+        _,
+    ] = &items[..]
+    else {
         panic!("{items:?}");
     };
-    assert_eq!((text.source_id.as_str(), text.body.as_str()), ("t3_p1", "own text"));
+    assert_eq!(
+        (text.source_id.as_str(), text.body.as_str()),
+        ("t3_p1", "own text")
+    );
     assert_eq!(text.created, Ok(1_500_000_000_000));
     assert_eq!(gone.state, SourceState::Deleted);
 }
@@ -123,7 +143,10 @@ fn what_is_left_of_deleted_texts_and_people_is_no_text_and_no_name() {
     let (deleted, published) = (SourceState::Deleted, SourceState::Published);
     assert_eq!(states, [deleted, deleted, published, published, deleted]);
     assert_eq!(rows[2].author.key, ANONYMOUS);
-    assert_eq!((rows[2].author.name.as_str(), rows[2].body.as_str()), ("", "kept"));
+    assert_eq!(
+        (rows[2].author.name.as_str(), rows[2].body.as_str()),
+        ("", "kept")
+    );
 }
 
 #[test]
@@ -140,7 +163,9 @@ fn entities_are_taken_back_once_and_only_where_the_api_put_them() {
 
 #[test]
 fn a_bad_time_is_never_1970() {
-    let rows = comments(&format!("{HEADER}1,p,p,a,b,\n2,p,p,a,b,1.77E+09\n3,p,p,a,b,soon\n"));
+    let rows = comments(&format!(
+        "{HEADER}1,p,p,a,b,\n2,p,p,a,b,1.77E+09\n3,p,p,a,b,soon\n"
+    ));
     let times: Vec<SourceTime> = rows.into_iter().map(|row| row.created).collect();
     let unreadable = ["", "1.77E+09", "soon"].map(|text| Err(text.to_owned()));
     assert_eq!(times, unreadable);
@@ -162,9 +187,15 @@ fn rows_without_an_id_or_a_submission_are_left_out_for_a_reason() {
 fn a_table_without_a_needed_column_names_it_and_says_in_which_file() {
     let error = wrong("id,post_id,parent_id,author,text,created_utc\n", None);
     assert_eq!(error.line, 1);
-    assert!(error.what.contains("`body`") && error.what.contains("text"), "{error}");
+    assert!(
+        error.what.contains("`body`") && error.what.contains("text"),
+        "{error}"
+    );
     let error = wrong(HEADER, Some("id,name\n"));
-    assert!(error.what.contains("--posts") && error.what.contains("`title`"), "{error}");
+    assert!(
+        error.what.contains("--posts") && error.what.contains("`title`"),
+        "{error}"
+    );
     assert!(wrong("", None).what.contains("empty"));
 }
 

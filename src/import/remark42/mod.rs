@@ -21,8 +21,9 @@ use super::report::{Reason, RowKind};
 use super::times::rfc3339;
 use crate::domain::body::BodyFormat;
 
-/// Bytes of a comment's line: the votes of all who voted stand in it.
-const LINE_BYTES_MAX: u64 = 16 << 20;
+/// Bytes of a line: the first one names all users that anything is known about, and a comment's
+/// line all who voted.
+const LINE_BYTES_MAX: u64 = 64 << 20;
 /// The only version of the format so far.
 const VERSION: u64 = 1;
 

@@ -113,17 +113,16 @@ impl Page {
                 self.is_at_edge = true;
             }
             // Its end is dropped where an empty line has already ended it.
-            "p" if is_end => self.end_block(|page| page.close_paragraph()),
-            "p" => self.end_block(|page| {
-                page.close_paragraph();
-                page.out.push_str(raw);
-                page.is_in_paragraph = true;
-            }),
+            "p" if is_end => {
+                self.close_paragraph();
+                self.is_at_edge = true;
+            }
+            "p" => {
+                self.block(raw);
+                self.is_in_paragraph = true;
+            }
             name if is_block(name) => {
-                self.end_block(|page| {
-                    page.close_paragraph();
-                    page.out.push_str(raw);
-                });
+                self.block(raw);
                 self.count(name, is_end);
             }
             _ if is_end || self.verbatim > 0 => self.out.push_str(raw),
@@ -135,13 +134,14 @@ impl Page {
     }
 
     /// A block begins or ends a line by itself.
-    fn end_block(&mut self, write: impl FnOnce(&mut Self)) {
+    fn block(&mut self, raw: &str) {
+        self.close_paragraph();
         if self.pending != Break::None {
             self.out.push('\n');
         }
         self.pending = Break::None;
         self.is_at_edge = true;
-        write(self);
+        self.out.push_str(raw);
     }
 
     fn count(&mut self, name: &str, is_end: bool) {
