@@ -6,7 +6,7 @@
 use std::fmt;
 use std::io::{Chain, Cursor, Read as _};
 
-use csv::ByteRecord;
+use csv::{ByteRecord, Terminator};
 
 use super::input::{Counted, Input, ReadError};
 
@@ -20,13 +20,16 @@ pub(super) struct Table {
     rows: csv::Reader<Counted<Chain<Input, Cursor<&'static [u8]>>>>,
     columns: Vec<String>,
     row: ByteRecord,
+    /// Where the row begins.
+    line: u64,
+    byte: u64,
 }
 
 impl fmt::Debug for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table")
             .field("columns", &self.columns)
-            .field("line", &self.line())
+            .field("line", &self.line)
             .finish_non_exhaustive()
     }
 }
@@ -38,11 +41,15 @@ impl Table {
             .has_headers(false)
             // Rows of another length get an error of ours, and the end is such a row.
             .flexible(true)
+            // Only so are the lines of a file with CR LF counted right; the CR is taken off below.
+            .terminator(Terminator::Any(b'\n'))
             .from_reader(Counted::new(input.chain(Cursor::new(END)), row_bytes_max));
         let mut table = Self {
             rows,
             columns: Vec::new(),
             row: ByteRecord::new(),
+            line: 1,
+            byte: 0,
         };
         if !table.read()? {
             return Err(table.error("the file is empty: there is no header"));
@@ -91,24 +98,48 @@ impl Table {
     }
 
     fn read(&mut self) -> Result<bool, ReadError> {
-        self.rows.get_mut().refill();
-        let read = self.rows.read_byte_record(&mut self.row);
-        if let Err(error) = read {
-            return Err(self.error(&error));
+        loop {
+            self.rows.get_mut().refill();
+            let read = self.rows.read_byte_record(&mut self.row);
+            self.find_beginning();
+            if let Err(error) = read {
+                return Err(self.error(&error));
+            }
+            let last = self.row.iter().next_back().unwrap_or_default();
+            let is_alone = self.row.len() == 1;
+            if is_alone && last == END_CELL {
+                return Ok(false);
+            }
+            if last.ends_with(END) {
+                let what = "the file ends within this row: a quote is not closed";
+                return Err(self.error(what));
+            }
+            let is_empty_line = is_alone && last == b"\r";
+            if !is_empty_line {
+                return Ok(true);
+            }
         }
-        let last = self.row.iter().next_back().unwrap_or_default();
-        if self.row.len() == 1 && last == END_CELL {
-            return Ok(false);
-        }
-        if last.ends_with(END) {
-            return Err(self.error("the file ends within this row: a quote is not closed"));
-        }
-        Ok(true)
+    }
+
+    /// The parser's own idea of where a row begins is before the empty lines that it passed.
+    fn find_beginning(&mut self) {
+        let newlines = self.row.as_slice().iter().filter(|byte| **byte == b'\n');
+        let newlines = u64::try_from(newlines.count()).unwrap_or(0) + 1;
+        let (line, byte) = (self.row.position()).map_or((1, 0), |at| (at.line(), at.byte()));
+        self.line = self
+            .rows
+            .position()
+            .line()
+            .saturating_sub(newlines)
+            .max(line);
+        self.byte = byte + (self.line - line);
     }
 
     /// A cell of this row.
     pub(super) fn cell(&self, column: usize) -> Result<&str, ReadError> {
         let cell = self.row.get(column).unwrap_or_default();
+        let is_last = column + 1 == self.row.len();
+        let cell = cell.strip_suffix(b"\r").filter(|_| is_last).unwrap_or(cell);
         std::str::from_utf8(cell).map_err(|_not_utf8| {
             let name = self.columns.get(column).map_or("(header)", String::as_str);
             self.error(&format!("the column `{name}` of this row is not UTF-8"))
@@ -117,14 +148,14 @@ impl Table {
 
     /// The line in which this row begins, from 1.
     pub(super) fn line(&self) -> u64 {
-        self.row.position().map_or(1, csv::Position::line)
+        self.line
     }
 
     /// An error in this row.
     pub(super) fn error(&self, what: &(impl ToString + ?Sized)) -> ReadError {
         ReadError {
-            line: self.line(),
-            byte: self.row.position().map_or(0, csv::Position::byte),
+            line: self.line,
+            byte: self.byte,
             what: what.to_string(),
         }
     }

@@ -13,6 +13,7 @@ mod common;
 mod broken;
 mod command;
 mod disqus;
+mod forums;
 mod isso;
 mod jsonl;
 mod packed;

@@ -179,6 +179,6 @@ fn what_is_no_post_stops_with_its_place() {
     assert_eq!(error.line, 2);
     assert!(error.what.contains("EOF"), "{error}");
     let error = read(r#"{"topic_id":1,"post_number":[1]}"#, "").unwrap_err();
-    assert_eq!((error.line, error.byte), (1, 29));
+    assert_eq!((error.line, error.byte), (1, 28));
     assert!(error.what.contains("text or a number"), "{error}");
 }
