@@ -15,9 +15,12 @@ use super::input::{Counted, Input, ReadError};
 const END: &[u8] = b"\n\x1eend of file\n";
 const END_CELL: &[u8] = b"\x1eend of file";
 
+/// The file and what stands behind it.
+type Whole = Chain<Input, Cursor<&'static [u8]>>;
+
 /// A stream of rows.
 pub(super) struct Table {
-    rows: csv::Reader<Counted<Chain<Input, Cursor<&'static [u8]>>>>,
+    rows: csv::Reader<Counted<Whole>>,
     columns: Vec<String>,
     row: ByteRecord,
     /// Where the row begins.
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_row_that_is_too_large_and_bytes_that_are_no_text_are_errors() {
-        let huge = [b"a,b\n1,\"".as_slice(), &[b'x'; 20_000]].concat();
+        let huge = [b"a,b\n1,\"".as_slice(), &vec![b'x'; 20_000]].concat();
         assert!(wrong(&huge).2.contains("larger than 1000 bytes"));
         let table = table(b"a,b\n1,2\n3,\xff\n");
         let mut table = table.unwrap();

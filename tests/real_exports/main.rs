@@ -56,22 +56,38 @@ fn main() -> ExitCode {
             &disqus,
             whole::both_modes_agree,
         ),
-        case("discourse_counts", &discourse, forums::discourse_counts),
-        case("discourse_whole", &discourse, forums::discourse_whole),
+        case(
+            "discourse_adds_up_and_a_second_run_imports_nothing",
+            &discourse,
+            forums::discourse_counts,
+        ),
+        case(
+            "discourse_loses_nothing_where_long_texts_are_allowed",
+            &discourse,
+            forums::discourse_whole,
+        ),
         case(
             "discourse_read_whole_is_the_same_in_both_modes",
             &discourse,
             forums::discourse_modes,
         ),
-        case("reddit_counts", &reddit, forums::reddit_counts),
+        case(
+            "reddit_adds_up_and_a_second_run_imports_nothing",
+            &reddit,
+            forums::reddit_counts,
+        ),
         case(
             "reddit_read_whole_is_the_same_in_both_modes",
             &reddit,
             forums::reddit_modes,
         ),
-        case("rlist_counts", &rlist, forums::rlist_counts),
         case(
-            "rlist_read_whole_is_the_same_in_both_modes",
+            "a_mailing_list_by_map_adds_up_and_a_second_run_imports_nothing",
+            &rlist,
+            forums::rlist_counts,
+        ),
+        case(
+            "a_mailing_list_read_whole_is_the_same_in_both_modes",
             &rlist,
             forums::rlist_modes,
         ),

@@ -127,10 +127,11 @@ impl FromStr for Mapping {
         if !CONSTANT.contains(field) {
             return Err(format!("`{field}` cannot be the same for all rows"));
         }
-        match field {
-            Field::Format => FormatField::named(theirs).map(|_known| ())?,
-            Field::State => StateField::named(theirs).map(|_known| ())?,
-            _ => {}
+        if *field == Field::Format {
+            FormatField::named(theirs)?;
+        }
+        if *field == Field::State {
+            StateField::named(theirs)?;
         }
         let origin = Origin::Constant(theirs.to_owned());
         Ok(Self {

@@ -88,15 +88,16 @@ impl MappedReader {
                 continue;
             };
             *occurred = true;
-            match mapping.field {
-                Field::Deleted => texts.deleted = is_true(value),
-                Field::Hidden => texts.hidden = is_true(value),
-                field => {
-                    let text = text(value).map_err(|kind| {
-                        format!("the field `{path}` holds {kind}, but `{field}` is text")
-                    })?;
-                    texts.set(field, text);
-                }
+            let field = mapping.field;
+            if field == Field::Deleted {
+                texts.deleted = is_true(value);
+            } else if field == Field::Hidden {
+                texts.hidden = is_true(value);
+            } else {
+                let text = text(value).map_err(|kind| {
+                    format!("the field `{path}` holds {kind}, but `{field}` is text")
+                })?;
+                texts.set(field, text);
             }
         }
         Ok(texts)

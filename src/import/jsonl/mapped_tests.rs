@@ -96,8 +96,7 @@ fn a_field_that_no_row_has_is_an_error_at_the_end() {
 fn states_are_names_or_whatever_says_yes() {
     let map = format!("{NEEDED},state=s,deleted=gone_at,hidden=h");
     let row = |more: &str| {
-        let row =
-            format!(r#"{{"id":1,"thread":"t","ts":1,"text":"a","s":"","gone_at":0,"h":false}}"#);
+        let row = r#"{"id":1,"thread":"t","ts":1,"text":"a","s":"","gone_at":0,"h":false}"#;
         let gone = format!(
             "{}\n{}",
             row,

@@ -63,7 +63,7 @@ impl RedditReader {
         })
     }
 
-    fn submission(&mut self, row: Submission) {
+    fn submission(&mut self, row: &Submission) {
         let id = without_kind(&row.id);
         if let Err((reason, detail)) = check_id(id) {
             let kind = RowKind::Discussion;
@@ -76,7 +76,7 @@ impl RedditReader {
             .push_back(SourceItem::Discussion(SourceDiscussion {
                 source_id: id.to_owned(),
                 title: unescaped(&row.title),
-                url: address(&row, id),
+                url: address(row, id),
                 entity: None,
                 created: created.clone(),
                 closed: row.locked == "true",
@@ -109,8 +109,8 @@ impl ExportReader for RedditReader {
                 None => self.rows.next()?,
             };
             match row {
-                Some(rows::Row::Submission(row)) => self.submission(row),
-                Some(rows::Row::Comment(row)) => return Ok(Some(comment(row))),
+                Some(rows::Row::Submission(row)) => self.submission(&row),
+                Some(rows::Row::Comment(row)) => return Ok(Some(comment(&row))),
                 None if self.submissions.take().is_some() => {}
                 None => return Ok(None),
             }
@@ -138,14 +138,12 @@ fn address(row: &Submission, id: &str) -> Option<String> {
 }
 
 /// Two files are read; the report names one.
-fn of_posts(error: ReadError) -> ReadError {
-    ReadError {
-        what: format!("in the file of --posts: {}", error.what),
-        ..error
-    }
+fn of_posts(mut error: ReadError) -> ReadError {
+    error.what.insert_str(0, "in the file of --posts: ");
+    error
 }
 
-fn comment(row: Comment) -> SourceItem {
+fn comment(row: &Comment) -> SourceItem {
     let (id, submission) = (without_kind(&row.id), without_kind(&row.submission));
     let kind = RowKind::Comment;
     if let Err((reason, detail)) = check_id(id) {
