@@ -110,9 +110,9 @@ impl FromStr for Mapping {
         let (ours, theirs) = (ours.trim(), theirs.trim());
         let named = FIELDS.iter().find(|(name, _)| *name == ours);
         let Some((_, field)) = named else {
-            let names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
-            let names = names.join(", ");
-            return Err(format!("`{ours}` is no field of ours; these are: {names}"));
+            let all: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
+            let all = all.join(", ");
+            return Err(format!("`{ours}` is no field of ours; these are: {all}"));
         };
         if theirs.is_empty() {
             return Err(usage.to_owned());
