@@ -154,7 +154,7 @@ where
         .first()
         .ok_or_else(|| Failure::other(format!("there is no discussion {id}")))?;
     let tally: WalkTally = job
-        .work(discussion, &mut Unpaced)
+        .work(discussion, false, &mut Unpaced)
         .await
         .map_err(Failure::other)?;
     Ok(WalkEnd {

@@ -97,7 +97,12 @@ impl WalkJob for LayoutJob {
         format!("discussion {}", item.id)
     }
 
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError> {
+    async fn work(
+        &self,
+        item: &Self::Item,
+        _again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError> {
         let Some(now) = self.service.discussions(&[item.id]).await?.pop() else {
             return Ok(WalkTally::of_item("gone", 0));
         };
