@@ -32,6 +32,7 @@ use crate::store::open::{self, Stores};
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use crate::worker::index_builder::IndexBuilder;
+use crate::worker::walker::TableWalker;
 
 /// How long giving back the lease, and writing what was accepted, may take each.
 const CLOSING_TIME: Duration = Duration::from_secs(5);
@@ -140,8 +141,8 @@ impl AppBuilder {
         let cache_bytes = config.comments.page_cache_bytes;
         let stores = open::open(&config.stores, cache_bytes, &clock, &phases.stores).await?;
         let ids = Arc::new(IdGenerator::new(clock.clone()));
-        let workers = Arc::clone(&stores.workers);
-        let keeper = LeaseKeeper::new(workers, Arc::clone(&ids), clock.clone(), &owner());
+        let (workers, owner) = (Arc::clone(&stores.workers), owner());
+        let keeper = LeaseKeeper::new(workers, Arc::clone(&ids), clock.clone(), &owner);
         let lease = keeper.clone().start(&phases.lease).await;
         lease.map_err(StartError::Lease)?;
         let ports = Ports {
@@ -160,10 +161,11 @@ impl AppBuilder {
         };
         Ok(App {
             router: router(&config, &service, metrics, &phases.work)?,
-            index_builder: IndexBuilder::new(service.clone()),
+            index_builder: IndexBuilder::new(service.clone(), &owner),
             address: None,
             config,
             service,
+            owner: Arc::from(owner),
             stores,
             keeper,
             seeded,
@@ -212,6 +214,7 @@ pub struct App {
     address: Option<SocketAddr>,
     config: Config,
     service: Service,
+    owner: Arc<str>,
     stores: Stores,
     keeper: LeaseKeeper,
     seeded: Option<Seeded>,
@@ -267,6 +270,18 @@ impl App {
     /// What builds indexes behind requests.
     pub fn index_builder(&self) -> &IndexBuilder {
         &self.index_builder
+    }
+
+    /// What walks over the stores: for jobs beside requests.
+    pub fn walker(&self) -> TableWalker {
+        let ports = self.service.ports();
+        TableWalker {
+            walks: Arc::clone(&self.stores.walks),
+            flags: Arc::clone(&ports.flags),
+            clock: ports.clock.clone(),
+            tasks: ports.tasks.clone(),
+            owner: Arc::clone(&self.owner),
+        }
     }
 
     /// Reading statements that the stores were sent so far.

@@ -11,6 +11,8 @@ mod import_forums;
 mod output;
 mod schema;
 mod serve;
+mod signals;
+mod walks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ struct Cli {
 enum Command {
     Serve(serve::ServeCommand),
     Import(import::ImportCommand),
+    Index(walks::index::IndexCommand),
+    Recount(walks::recount::RecountCommand),
     Config(config::ConfigCommand),
     Schema(schema::SchemaCommand),
     Bench(bench::BenchCommand),
@@ -88,6 +92,8 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Import(command) => command.run(),
+        Command::Index(command) => command.run(),
+        Command::Recount(command) => command.run(),
         Command::Config(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Schema(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Bench(command) => command.run().map(|()| ExitCode::SUCCESS),

@@ -5,8 +5,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use clap::Args;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::signals::Stop;
 use super::{ConfigFile, Failure, output};
 use crate::app::{App, AppBuilder};
 use crate::config::Config;
@@ -50,30 +50,6 @@ impl ServeCommand {
                 Err(Failure::other("some requests did not end within server.shutdown_timeout"))
             },
             name = stop.asked() => Err(Failure::other(format!("stopped at once by a second {name}"))),
-        }
-    }
-}
-
-/// The signals that ask for the end.
-#[derive(Debug)]
-struct Stop {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Stop {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The name of the next one.
-    async fn asked(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
         }
     }
 }

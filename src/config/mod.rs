@@ -13,6 +13,7 @@ mod process;
 mod server;
 mod stores;
 mod values;
+mod walker;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use self::process::{Clock, LogFormat, Telemetry};
 pub use self::server::Server;
 pub use self::stores::Stores;
 pub use self::values::{HumanDuration, MASK, Secret, StoreUrl};
+pub use self::walker::Walker;
 
 use self::checks::Checks;
 use self::layers::Layers;
@@ -49,6 +51,8 @@ pub struct Config {
     pub stores: Stores,
     /// Limits of discussions and their pages.
     pub comments: Comments,
+    /// How fast work over whole tables may go.
+    pub walker: Walker,
     /// What the process says about itself.
     pub telemetry: Telemetry,
     /// The time that the process believes.
@@ -111,6 +115,7 @@ impl Config {
         self.auth.check(&self.server, checks);
         self.stores.check(checks);
         self.comments.check(checks);
+        self.walker.check(checks);
         self.telemetry.check(checks);
         self.clock.check(checks);
     }

@@ -1,7 +1,7 @@
 //! A discussion: its row, its index state, and what decides whether threads can be served.
 
 use super::counts::DiscussionCounts;
-use super::ids::DiscussionId;
+use super::ids::{CommentId, DiscussionId};
 
 /// Whether people may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +63,8 @@ pub struct Discussion {
     pub layout: Layout,
     /// A layout being built, or the last one used, kept for going back.
     pub other_layout: Option<Layout>,
+    /// Comments up to this one are counted in the other layout's branches; its build moves it on.
+    pub other_counted_to: CommentId,
     /// Set before the first hide: only then do pages look at ancestors' states.
     pub has_hidden: bool,
     /// How many comments it has, by kind.

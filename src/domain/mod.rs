@@ -3,6 +3,8 @@
 //! Nothing here may import from the rest of the crate.
 
 pub mod body;
+pub mod branches;
+pub mod census;
 pub mod clock;
 pub mod comment;
 pub mod counts;
@@ -11,6 +13,7 @@ pub mod discussion;
 pub mod flags;
 pub mod hash;
 pub mod ids;
+pub mod keys;
 pub mod mode;
 pub mod page;
 pub mod text;

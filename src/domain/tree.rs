@@ -3,8 +3,7 @@
 //! Rows come oldest first, so every parent that can be right was seen before. A parent that was
 //! not seen (missing, of another discussion, newer, or part of a cycle) makes the row a root.
 
-use std::collections::HashMap;
-
+use super::branches::BranchHistogram;
 use super::comment::DEPTH_MAX;
 use super::ids::CommentId;
 
@@ -28,10 +27,16 @@ pub struct Place {
     pub oddity: Option<Oddity>,
 }
 
-/// Remembers, for each row seen, what it hangs under: 24 bytes a row, whatever its depth.
+/// No parent.
+const NONE: u32 = u32::MAX;
+
+/// Remembers, for each row seen, what it hangs under: 12 bytes a row, whatever its depth, so that
+/// a discussion of a million comments takes 12 MB.
 #[derive(Debug, Default)]
 pub struct TreeResolver {
-    parents: HashMap<CommentId, Option<CommentId>>,
+    /// Rising, because rows come that way; a row's position here is its short name.
+    ids: Vec<CommentId>,
+    parents: Vec<u32>,
 }
 
 impl TreeResolver {
@@ -41,46 +46,120 @@ impl TreeResolver {
         Self::default()
     }
 
+    /// Rows seen.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether no row was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The rows seen, rising.
+    #[must_use]
+    pub fn ids(&self) -> &[CommentId] {
+        &self.ids
+    }
+
+    /// Where among the rows seen an id stands.
+    #[must_use]
+    pub fn position(&self, id: CommentId) -> Option<usize> {
+        self.ids.binary_search(&id).ok()
+    }
+
     /// Places the next row; rows come in rising order of id.
     pub fn place(&mut self, id: CommentId, parent_id: Option<CommentId>) -> Place {
-        let place = match parent_id {
-            None => Place {
-                parent_id: None,
-                ancestors: Vec::new(),
-                oddity: None,
-            },
-            Some(parent) if !self.parents.contains_key(&parent) => Place {
-                parent_id: None,
-                ancestors: Vec::new(),
-                oddity: Some(Oddity::ParentNotBefore),
-            },
+        debug_assert!(
+            self.ids.last().is_none_or(|last| *last < id),
+            "{id} is late"
+        );
+        let found = parent_id.and_then(|parent| self.position(parent));
+        let (place, parent) = match found {
             Some(parent) => self.under(parent),
+            None => (
+                Place {
+                    parent_id: None,
+                    ancestors: Vec::new(),
+                    oddity: parent_id.map(|_| Oddity::ParentNotBefore),
+                },
+                NONE,
+            ),
         };
-        self.parents.insert(id, place.parent_id);
+        self.ids.push(id);
+        self.parents.push(parent);
         place
     }
 
-    fn under(&self, parent: CommentId) -> Place {
-        let mut ancestors = vec![parent];
-        let mut at = parent;
+    /// Everything above a row seen, root first.
+    #[must_use]
+    pub fn ancestors(&self, position: usize) -> Vec<CommentId> {
+        let parent = self.parents.get(position).copied().unwrap_or(NONE);
+        self.chain(parent).into_iter().map(|(id, _)| id).collect()
+    }
+
+    /// How long the branch under each root is: everything below it counts.
+    #[must_use]
+    pub fn branches(&self) -> BranchHistogram {
+        let mut histogram = BranchHistogram::default();
+        let mut below = vec![0_u32; self.ids.len()];
+        // From the newest up: a row's count is whole before it is added to its parent's.
+        for at in (0..self.ids.len()).rev() {
+            let own = below.get(at).copied().unwrap_or(0);
+            let parent = self.parents.get(at).copied().unwrap_or(NONE);
+            match usize::try_from(parent)
+                .ok()
+                .and_then(|row| below.get_mut(row))
+            {
+                Some(above) => *above += own + 1,
+                None => {
+                    if let Some(root) = self.ids.get(at) {
+                        histogram.add(*root, u64::from(own));
+                    }
+                }
+            }
+        }
+        histogram
+    }
+
+    /// A row and everything above it, root first, with the short name of each.
+    fn chain(&self, row: u32) -> Vec<(CommentId, u32)> {
+        let mut chain = Vec::new();
+        let mut at = row;
         // Ends: each step leads to an older row.
-        while let Some(Some(above)) = self.parents.get(&at) {
-            ancestors.push(*above);
-            at = *above;
+        while let Some((id, parent)) = self.row(at) {
+            chain.push((id, at));
+            at = parent;
         }
-        ancestors.reverse();
-        let too_deep = ancestors.len() > usize::from(DEPTH_MAX);
-        ancestors.truncate(usize::from(DEPTH_MAX));
-        Place {
-            parent_id: ancestors.last().copied(),
-            ancestors,
+        chain.reverse();
+        chain
+    }
+
+    fn row(&self, row: u32) -> Option<(CommentId, u32)> {
+        let at = usize::try_from(row).ok()?;
+        Some((*self.ids.get(at)?, *self.parents.get(at)?))
+    }
+
+    fn under(&self, parent: usize) -> (Place, u32) {
+        let mut chain = self.chain(u32::try_from(parent).unwrap_or(NONE));
+        let too_deep = chain.len() > usize::from(DEPTH_MAX);
+        chain.truncate(usize::from(DEPTH_MAX));
+        let parent = chain.last().copied();
+        let place = Place {
+            parent_id: parent.map(|(id, _)| id),
+            ancestors: chain.into_iter().map(|(id, _)| id).collect(),
             oddity: too_deep.then_some(Oddity::TooDeep),
-        }
+        };
+        (place, parent.map_or(NONE, |(_, row)| row))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -133,6 +212,7 @@ mod tests {
                 let id = CommentId::new(i64::try_from(at).unwrap());
                 let place = tree.place(id, parent.map(CommentId::new));
                 prop_assert_eq!(place.ancestors.last().copied(), place.parent_id);
+                prop_assert_eq!(&tree.ancestors(at), &place.ancestors);
                 if let Some(parent) = place.parent_id {
                     let mut expected = places[&parent].clone();
                     expected.push(parent);

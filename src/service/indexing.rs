@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use moka::future::Cache;
 
+use super::pace::{Pace, PacedError, Unpaced};
 use super::{Service, ServiceError, ServiceResult};
+use crate::domain::branches::BranchHistogram;
 use crate::domain::discussion::{Discussion, Layout};
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::domain::mode::Servable;
@@ -16,6 +18,8 @@ use crate::store::comments::IndexRow;
 
 /// Rows read and written at a time: one short transaction.
 const BATCH_ROWS: u32 = 500;
+/// How often a build begins anew because a row appeared behind it.
+const PASSES_MAX: u32 = 5;
 
 /// Builds under way in this process, so that equal ones are one.
 #[derive(Clone, Debug)]
@@ -34,7 +38,7 @@ impl Default for Builds {
 }
 
 /// What a build did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
     /// Rows placed.
     pub rows: u64,
@@ -44,6 +48,8 @@ pub struct BuildReport {
     pub flattened: u64,
     /// Whether the layout is complete now.
     pub complete: bool,
+    /// How long the branches under its roots are.
+    pub branches: BranchHistogram,
 }
 
 impl Service {
@@ -75,6 +81,38 @@ impl Service {
 
     /// Builds one layout of a discussion from its rows.
     pub async fn build(&self, id: DiscussionId, layout: Layout) -> ServiceResult<BuildReport> {
+        match self.build_paced(id, layout, &mut Unpaced).await {
+            Ok(report) => Ok(report),
+            Err(PacedError::Service(error)) => Err(error),
+            // Nobody interrupts an unpaced build.
+            Err(PacedError::Interrupted) => Ok(BuildReport::default()),
+        }
+    }
+
+    /// As [`Service::build`], at a pace: what was written when it is interrupted stays, and the next
+    /// build goes over it quickly.
+    pub async fn build_paced(
+        &self,
+        id: DiscussionId,
+        layout: Layout,
+        pace: &mut dyn Pace,
+    ) -> Result<BuildReport, PacedError> {
+        for _ in 0..PASSES_MAX {
+            if let Some(report) = self.build_pass(id, layout, pace).await? {
+                return Ok(report);
+            }
+        }
+        // Rows kept appearing behind the reader; the discussion stays incomplete and is built later.
+        Ok(BuildReport::default())
+    }
+
+    /// One pass over the rows; `None` when one appeared behind it, so that it has to begin anew.
+    async fn build_pass(
+        &self,
+        id: DiscussionId,
+        layout: Layout,
+        pace: &mut dyn Pace,
+    ) -> Result<Option<BuildReport>, PacedError> {
         let comments = &self.ports.comments;
         let built_from = self.ports.ids.mint()?;
         comments.begin_build(id, layout.number, built_from).await?;
@@ -82,33 +120,64 @@ impl Service {
         let mut report = BuildReport::default();
         let mut after: Option<CommentId> = None;
         loop {
+            let asked = self.ports.clock.monotonic();
             let scanned = comments.scan(id, after, BATCH_ROWS).await?;
             let Some(last) = scanned.last() else {
                 break;
             };
             after = Some(last.id);
             let mut index = Vec::with_capacity(scanned.len());
+            let mut missing = Vec::new();
             for row in &scanned {
                 let place = tree.place(row.id, row.parent_id);
                 match place.oddity {
-                    Some(Oddity::ParentNotBefore) => report.parents_missing += 1,
+                    Some(Oddity::ParentNotBefore) => {
+                        report.parents_missing += 1;
+                        missing.extend(row.parent_id.filter(|parent| *parent < row.id));
+                    }
                     Some(Oddity::TooDeep) => report.flattened += 1,
                     None => {}
                 }
-                report.rows += 1;
                 index.push(IndexRow {
                     id: row.id,
                     parent_id: place.parent_id,
                     ancestors: place.ancestors,
                 });
             }
+            if self.any_exists(id, &missing).await? {
+                return Ok(None);
+            }
+            let rows = u64::try_from(index.len()).unwrap_or(0);
+            report.rows += rows;
             comments.put_index(id, layout, index).await?;
+            let took = self.ports.clock.monotonic().saturating_sub(asked);
+            pace.step(rows, took).await?;
         }
         report.complete = comments.finish_build(id, layout.number, built_from).await?;
+        report.branches = tree.branches();
         if report.parents_missing > 0 || report.flattened > 0 {
-            tracing::info!(discussion = %id, ?report, "index built with oddities");
+            tracing::info!(
+                discussion = %id,
+                parents_missing = report.parents_missing,
+                flattened = report.flattened,
+                "index built with oddities"
+            );
         }
-        Ok(report)
+        Ok(Some(report))
+    }
+
+    /// Whether one of these comments is there after all: it was minted before others and written
+    /// after them, and its replies would become roots.
+    async fn any_exists(
+        &self,
+        id: DiscussionId,
+        comments: &[CommentId],
+    ) -> Result<bool, PacedError> {
+        if comments.is_empty() {
+            return Ok(false);
+        }
+        let ids: Vec<_> = comments.iter().map(|comment| (id, *comment)).collect();
+        Ok(!self.ports.comments.comments(&ids).await?.is_empty())
     }
 }
 

@@ -4,12 +4,14 @@
 //! here: what leaves is a [`CommentView`](crate::domain::visibility::CommentView) made for one
 //! reader.
 
+pub mod auditing;
 pub mod bodies;
 pub mod context;
 pub mod error;
 pub mod indexing;
 pub mod lanes;
 pub mod lease;
+pub mod pace;
 pub mod people;
 pub mod reading;
 pub mod request;

@@ -9,6 +9,7 @@ mod error;
 pub mod flags;
 pub mod open;
 pub mod users;
+pub mod walks;
 pub mod workers;
 
 pub use error::{StoreError, StoreErrorKind};

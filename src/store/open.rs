@@ -14,6 +14,8 @@ use super::flags::FlagStore;
 use super::flags::folder::{FolderFlags, FolderOptions, OpenError as FlagsError};
 use super::users::UserStore;
 use super::users::sqlite::{MIGRATIONS as STATES_SCHEMA, SqliteUsers};
+use super::walks::WalkStore;
+use super::walks::sqlite::SqliteWalks;
 use super::workers::WorkerStore;
 use super::workers::sqlite::SqliteWorkers;
 use crate::config::{self, StoreUrl};
@@ -35,6 +37,8 @@ pub struct Stores {
     pub users: Arc<dyn UserStore>,
     /// The right to mint ids, kept where the comments are.
     pub workers: Arc<dyn WorkerStore>,
+    /// Walks over tables, kept where the comments are.
+    pub walks: Arc<dyn WalkStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
     groups: [SqliteGroup; 2],
@@ -132,6 +136,7 @@ pub async fn open(
             options.cache_bytes.div_ceil(PROFILES_PART),
         )),
         workers: Arc::new(SqliteWorkers::new(comments.clone())),
+        walks: Arc::new(SqliteWalks::new(comments.clone())),
         flags: opening.flags(&urls.flags, states)?,
         groups: [comments, users],
     })

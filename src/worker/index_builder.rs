@@ -1,65 +1,78 @@
 //! Builds the tree indexes that reads asked for and were too large to build within the read.
 //!
-//! One discussion at a time, longest waiting first. A build that fails waits longer each time and
-//! never holds up the others; its error is logged once, not with every try. The queue lies in the
-//! store, so nothing is forgotten when the process ends in the middle.
+//! The queue lies in the store, so nothing is forgotten when the process ends in the middle; each
+//! discussion is leased, so that of several instances one builds it. Longest waiting first. A build
+//! that fails waits longer each time and never holds up the others; its error is logged once, not
+//! with every try. The flag that pauses walks pauses this, too.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::walker::throttle::{Limits, Throttle};
 use crate::domain::discussion::{Discussion, Layout};
 use crate::domain::ids::DiscussionId;
+use crate::service::Service;
 use crate::service::indexing::BuildReport;
-use crate::service::{Service, ServiceResult};
+use crate::service::pace::{Interrupted, Pace, PacedError};
 use crate::store::StoreError;
 use crate::tasks::Tasks;
 
 /// How often the queue is looked at.
 const LOOK_PERIOD: Duration = Duration::from_secs(1);
 /// Discussions taken from the queue at a time.
-const QUEUE_ROWS: u32 = 100;
+const QUEUE_ROWS: u32 = 10;
+/// How long a discussion stays leased to a builder that says nothing, in ms.
+const LEASE_MS: i64 = 15_000;
+/// How often a builder says that it is still there.
+const HOLD_PERIOD: Duration = Duration::from_secs(5);
+/// A batch that takes the store longer makes the builder wait: requests come first.
+const LATENCY_MAX: Duration = Duration::from_millis(100);
 /// The wait after a first failure; it doubles with each further one.
 const BACKOFF_FIRST: Duration = Duration::from_secs(1);
 /// The longest wait.
 const BACKOFF_MAX: Duration = Duration::from_mins(5);
 
-/// How often a build has failed, and when it may be tried again on the monotonic clock.
-#[derive(Clone, Copy, Debug)]
-struct Failures {
-    count: u32,
-    again_at: Duration,
-}
-
 /// Builds queued indexes. Clones share what they know of failures.
 #[derive(Clone, Debug)]
 pub struct IndexBuilder {
     service: Service,
-    failures: Arc<Mutex<HashMap<DiscussionId, Failures>>>,
+    owner: Arc<str>,
+    throttle: Arc<Throttle>,
+    failures: Arc<Mutex<HashMap<DiscussionId, u32>>>,
+    stop: CancellationToken,
 }
 
 impl IndexBuilder {
-    /// A builder over a service; it does nothing by itself.
-    pub fn new(service: Service) -> Self {
+    /// A builder over a service; it does nothing by itself. `owner` is a name that no other process
+    /// has.
+    pub fn new(service: Service, owner: &str) -> Self {
+        let limits = Limits {
+            rows_per_second: None,
+            latency_max: Some(LATENCY_MAX),
+        };
+        let throttle = Throttle::new(limits, Arc::clone(&service.ports().flags));
         Self {
+            stop: service.ports().tasks.stopping(),
             service,
+            owner: Arc::from(owner),
+            throttle: Arc::new(throttle),
             failures: Arc::default(),
         }
     }
 
     /// Builds in the background until the tasks stop; a build that is under way then is left where
-    /// it is, and begins anew at the next start.
+    /// it is, and begins anew at the next start or on another instance.
     pub fn start(self, tasks: &Tasks) {
-        let stopping = tasks.stopping();
-        tasks.spawn(async move {
-            // `None` is the stop; the loop itself has no end.
-            stopping.run_until_cancelled(self.build_for_ever()).await;
-        });
+        tasks.spawn(async move { self.build_until_stopped().await });
     }
 
-    async fn build_for_ever(&self) {
+    async fn build_until_stopped(&self) {
         let mut is_reachable = true;
-        loop {
+        while !self.stop.is_cancelled() {
             match self.run_once().await {
                 Ok(_) => is_reachable = true,
                 Err(error) if is_reachable => {
@@ -68,44 +81,76 @@ impl IndexBuilder {
                 }
                 Err(_) => {}
             }
-            tokio::time::sleep(LOOK_PERIOD).await;
+            let nap = tokio::time::sleep(LOOK_PERIOD);
+            self.stop.run_until_cancelled(nap).await;
         }
     }
 
-    /// Builds what waits in the queue now, leaving out what failed a moment ago. Returns how many
-    /// discussions are complete now. Fails only when the queue cannot be read.
+    /// Builds what waits in the queue now and nobody else builds. Returns how many discussions are
+    /// complete now. Fails only when the queue cannot be read.
     pub async fn run_once(&self) -> Result<usize, StoreError> {
-        // What waits after a failure stands at the front: look past it.
-        let failing = u32::try_from(self.failures().len()).unwrap_or(u32::MAX);
-        let rows = QUEUE_ROWS.saturating_add(failing);
-        let queued = self.service.ports().comments.queued(rows).await?;
-        metrics::gauge!("threadline_index_queue").set(f64::from(length(&queued)));
-        self.failures().retain(|id, _| queued.contains(id));
+        let comments = &self.service.ports().comments;
         let mut built = 0;
-        for id in queued {
-            if self.is_waiting(id) {
-                continue;
+        loop {
+            if self.throttle.is_paused() {
+                return Ok(built);
             }
-            let outcome = self.build(id).await;
-            self.report(id, &outcome);
-            if matches!(outcome, Ok(Some(report)) if report.complete) {
-                built += 1;
+            // Looked at before it is leased, because a look costs no write.
+            let waiting = comments.queued(1_000).await?;
+            metrics::gauge!("threadline_index_queue").set(f64::from(length(&waiting)));
+            self.failures().retain(|id, _| waiting.contains(id));
+            if waiting.is_empty() {
+                return Ok(built);
+            }
+            let leased = comments
+                .lease_queued(&self.owner, LEASE_MS, QUEUE_ROWS)
+                .await?;
+            if leased.is_empty() {
+                return Ok(built);
+            }
+            for id in leased {
+                if self.stop.is_cancelled() {
+                    comments.hold_queued(id, &self.owner, 0).await?;
+                } else if self.take(id).await? {
+                    built += 1;
+                }
             }
         }
-        Ok(built)
+    }
+
+    /// Builds one leased discussion; whether it is complete now.
+    async fn take(&self, id: DiscussionId) -> Result<bool, StoreError> {
+        let comments = &self.service.ports().comments;
+        // It may have waited behind others for longer than its lease.
+        if !comments.hold_queued(id, &self.owner, LEASE_MS).await? {
+            return Ok(false);
+        }
+        let outcome = self.build(id).await;
+        if matches!(outcome, Err(PacedError::Interrupted)) {
+            comments.hold_queued(id, &self.owner, 0).await?;
+            return Ok(false);
+        }
+        let is_complete = matches!(&outcome, Ok(Some(report)) if report.complete);
+        self.report(id, &outcome).await?;
+        Ok(is_complete)
     }
 
     /// Builds each layout that lacks rows. `None`: there is no such discussion.
-    async fn build(&self, id: DiscussionId) -> ServiceResult<Option<BuildReport>> {
+    async fn build(&self, id: DiscussionId) -> Result<Option<BuildReport>, PacedError> {
         let Some(discussion) = self.service.discussions(&[id]).await?.pop() else {
             return Ok(None);
+        };
+        let mut pace = QueuePace {
+            builder: self,
+            discussion: id,
+            held_at: self.service.ports().clock.monotonic(),
         };
         let mut sum = BuildReport {
             complete: true,
             ..BuildReport::default()
         };
         for layout in due(&discussion) {
-            let report = self.service.build(id, layout).await?;
+            let report = self.service.build_paced(id, layout, &mut pace).await?;
             sum.rows += report.rows;
             sum.parents_missing += report.parents_missing;
             sum.flattened += report.flattened;
@@ -114,7 +159,12 @@ impl IndexBuilder {
         Ok(Some(sum))
     }
 
-    fn report(&self, id: DiscussionId, outcome: &ServiceResult<Option<BuildReport>>) {
+    async fn report(
+        &self,
+        id: DiscussionId,
+        outcome: &Result<Option<BuildReport>, PacedError>,
+    ) -> Result<(), StoreError> {
+        let comments = &self.service.ports().comments;
         let (name, rows) = match outcome {
             Ok(Some(report)) if report.complete => ("complete", report.rows),
             // Somebody wrote without an index row meanwhile: there is more to do, but no fault.
@@ -124,51 +174,77 @@ impl IndexBuilder {
         };
         metrics::counter!("threadline_index_builds_total", "outcome" => name).increment(1);
         metrics::counter!("threadline_index_rows_total").increment(rows);
-        if name == "complete" {
-            self.failures().remove(&id);
-            tracing::info!(discussion = %id, rows, "index built");
-            return;
-        }
-        let failed_before = self.put_off(id);
-        if failed_before {
-            return;
-        }
         match outcome {
-            Ok(Some(_)) => {}
+            Ok(Some(report)) if report.complete => {
+                self.failures().remove(&id);
+                tracing::info!(discussion = %id, rows, "index built");
+            }
             Ok(None) => {
                 tracing::warn!(discussion = %id, "an index was asked for, but not of a discussion");
+                comments.dequeue(id).await?;
             }
-            Err(error) => {
-                tracing::warn!(discussion = %id, %error, "an index could not be built; it is tried again");
+            Ok(Some(_)) | Err(_) => {
+                let (wait, is_first) = self.put_off(id);
+                if let (Err(error), true) = (outcome, is_first) {
+                    tracing::warn!(discussion = %id, %error, "an index could not be built; it is tried again");
+                }
+                // The lease is what keeps it from being tried before.
+                let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+                comments.hold_queued(id, &self.owner, wait_ms).await?;
             }
         }
+        Ok(())
     }
 
-    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, Failures>> {
+    fn failures(&self) -> std::sync::MutexGuard<'_, HashMap<DiscussionId, u32>> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_waiting(&self, id: DiscussionId) -> bool {
-        let now = self.service.ports().clock.monotonic();
-        let failures = self.failures();
-        failures
-            .get(&id)
-            .is_some_and(|failed| now < failed.again_at)
-    }
-
-    /// Makes a discussion wait. Returns whether it has failed before.
-    fn put_off(&self, id: DiscussionId) -> bool {
-        let now = self.service.ports().clock.monotonic();
+    /// How long a discussion waits now, and whether this was its first failure.
+    fn put_off(&self, id: DiscussionId) -> (Duration, bool) {
         let mut failures = self.failures();
-        let count = failures.get(&id).map_or(0, |failed| failed.count);
-        let factor = 2_u32.saturating_pow(count);
+        let count = failures.entry(id).or_default();
+        let factor = 2_u32.saturating_pow(*count);
         let wait = BACKOFF_FIRST.saturating_mul(factor).min(BACKOFF_MAX);
-        let failed = Failures {
-            count: count.saturating_add(1),
-            again_at: now + wait,
-        };
-        failures.insert(id, failed);
-        count > 0
+        *count = count.saturating_add(1);
+        (wait, *count == 1)
+    }
+}
+
+/// Keeps the lease of a discussion while it is built, and lets requests come first.
+struct QueuePace<'a> {
+    builder: &'a IndexBuilder,
+    discussion: DiscussionId,
+    held_at: Duration,
+}
+
+#[async_trait]
+impl Pace for QueuePace<'_> {
+    async fn step(&mut self, _rows: u64, took: Duration) -> Result<(), Interrupted> {
+        let builder = self.builder;
+        let nap = tokio::time::sleep(builder.throttle.wait_after(took));
+        builder.stop.run_until_cancelled(nap).await;
+        if builder.stop.is_cancelled() || builder.throttle.is_paused() {
+            return Err(Interrupted);
+        }
+        let ports = builder.service.ports();
+        let now = ports.clock.monotonic();
+        if now.saturating_sub(self.held_at) < HOLD_PERIOD {
+            return Ok(());
+        }
+        self.held_at = now;
+        let held = ports
+            .comments
+            .hold_queued(self.discussion, &builder.owner, LEASE_MS)
+            .await;
+        match held {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Interrupted),
+            Err(error) => {
+                tracing::warn!(%error, "the lease of a build could not be prolonged");
+                Ok(())
+            }
+        }
     }
 }
 
@@ -242,7 +318,7 @@ mod tests {
                 tasks: tasks.clone(),
             };
             Self {
-                builder: IndexBuilder::new(Service::new(ports, Settings::default())),
+                builder: IndexBuilder::new(Service::new(ports, Settings::default()), "test"),
                 keeper,
                 clock,
                 tasks,
@@ -324,16 +400,27 @@ mod tests {
     #[tokio::test]
     async fn waits_double_up_to_a_limit() {
         let fixture = Fixture::new().await;
-        let id = DiscussionId::new(5);
-        let mut waits = Vec::new();
-        for _ in 0..40 {
-            fixture.builder.put_off(id);
-            let again_at = fixture.builder.failures()[&id].again_at;
-            let wait = again_at.saturating_sub(fixture.clock.monotonic());
-            waits.push(wait.as_secs());
-        }
+        let waits: Vec<_> = (0..40)
+            .map(|_| fixture.builder.put_off(DiscussionId::new(5)).0.as_secs())
+            .collect();
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits.last(), Some(&BACKOFF_MAX.as_secs()));
+    }
+
+    #[tokio::test]
+    async fn of_two_builders_one_builds_and_the_other_takes_over_when_it_is_gone() {
+        let fixture = Fixture::new().await;
+        let id = fixture.unindexed().await;
+        let comments = &fixture.ports().comments;
+        let leased = comments.lease_queued("gone", LEASE_MS, 10).await.unwrap();
+        assert_eq!(leased, [id]);
+        assert_eq!(fixture.builder.run_once().await.unwrap(), 0);
+        assert!(!fixture.is_complete(id).await);
+        let lease = Duration::from_millis(u64::try_from(LEASE_MS).unwrap());
+        fixture.clock.advance(lease);
+        fixture.keeper.acquire().await.unwrap();
+        assert_eq!(fixture.builder.run_once().await.unwrap(), 1);
+        assert!(!comments.hold_queued(id, "gone", LEASE_MS).await.unwrap());
     }
 
     #[tokio::test]
@@ -346,6 +433,7 @@ mod tests {
         assert_eq!(fixture.queue().await, [missing, id]);
         assert_eq!(fixture.builder.run_once().await.unwrap(), 1);
         assert!(fixture.is_complete(id).await);
+        assert!(fixture.queue().await.is_empty(), "it is asked for no more");
     }
 
     #[tokio::test]

@@ -1,3 +1,5 @@
 //! What runs behind requests. Every worker may run on several instances, and repeats safely.
 
 pub mod index_builder;
+pub mod jobs;
+pub mod walker;

@@ -52,7 +52,10 @@ impl<'e> Build<'e> {
         };
         assert!(Some(last.id) > self.after);
         self.after = Some(last.id);
-        let rows = scanned.iter().map(|row| self.resolve(*row)).collect();
+        let rows = scanned
+            .iter()
+            .map(|row| self.resolve(row.clone()))
+            .collect();
         self.env
             .store
             .put_index(self.discussion, self.layout, rows)

@@ -22,6 +22,7 @@ mod oracle;
 mod promises;
 mod property;
 mod users;
+mod walks;
 mod workers;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     for engine in engines::ALL {
         trials.extend(comments::trials(*engine));
         trials.extend(users::trials(*engine));
+        trials.extend(walks::trials(*engine));
         trials.extend(workers::trials(*engine));
     }
     trials.push(Trial::test(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::{comments, users, workers};
+use crate::{comments, users, walks, workers};
 
 /// The promises a contract lists, as `- **C1** …` lines of its module documentation.
 fn promises(contract: &str) -> Vec<String> {
@@ -55,6 +55,7 @@ fn names(port: &str) -> Vec<&'static str> {
     match port {
         "comments" => comments::cases().map(|case| case.name).collect(),
         "users" => users::CASES.iter().map(|case| case.name).collect(),
+        "walks" => walks::CASES.iter().map(|case| case.name).collect(),
         "workers" => workers::CASES.iter().map(|case| case.name).collect(),
         _ => Vec::new(),
     }

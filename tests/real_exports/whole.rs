@@ -37,7 +37,10 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
 }
 
 /// Imports an export and compares the whole linear with the whole threaded read.
-pub(crate) async fn read_whole(source: &str, open: &dyn Fn() -> Box<dyn ExportReader>) -> Whole {
+pub(crate) async fn read_whole(
+    source: &str,
+    open: &(dyn Fn() -> Box<dyn ExportReader> + Sync),
+) -> Whole {
     let app = TestApp::new().await;
     let ports = app.app.service().ports();
     let importer = Importer {

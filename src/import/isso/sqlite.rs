@@ -77,6 +77,9 @@ pub(super) fn read(path: &Path, pages: &SyncSender<Page>) {
     drop(pages.send(done.map(|()| None)));
 }
 
+/// Makes a row of a table out of what the driver gives.
+type Decode = fn(&SqliteRow) -> sqlx::Result<Row>;
+
 async fn tables(path: &Path, pages: &SyncSender<Page>) -> Result<(), String> {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -86,10 +89,8 @@ async fn tables(path: &Path, pages: &SyncSender<Page>) -> Result<(), String> {
         .await
         .map_err(|error| explain(&error))?;
     let mut transaction = connection.begin().await.map_err(|error| explain(&error))?;
-    for (sql, row) in [
-        (THREADS, thread as fn(&SqliteRow) -> sqlx::Result<Row>),
-        (COMMENTS, comment),
-    ] {
+    let tables: [(&'static str, Decode); 2] = [(THREADS, thread), (COMMENTS, comment)];
+    for (sql, row) in tables {
         let mut after = i64::MIN;
         loop {
             let found = sqlx::query(sql)

@@ -2,7 +2,7 @@
 //!
 //! A page is known by its address, which every comment repeats; the discussion is given before its
 //! first comment. The text is the HTML that readers saw, because the Markdown behind it breaks lines
-//! where CommonMark does not. What this service has no place for (votes, pins, pictures, hashes of
+//! where `CommonMark` does not. What this service has no place for (votes, pins, pictures, hashes of
 //! addresses) is not read. Unknown fields are passed: backups of newer versions may have more.
 
 use std::collections::{HashMap, VecDeque, hash_map};

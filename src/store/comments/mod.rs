@@ -23,7 +23,9 @@
 //! - **T3** missing, foreign or newer parents and cycles never lose a comment: it becomes a root;
 //! - **T4** building is idempotent and safe while people write;
 //! - **T5** a create without index row makes the discussion incomplete in the same write;
-//! - **T6** a second layout is built beside the first, flipped to and back, and dropped, under reads.
+//! - **T6** a second layout is built beside the first, flipped to and back, and dropped, under reads;
+//! - **T7** a walk over the ranges of a split meets every discussion once;
+//! - **T8** a queued discussion is leased to one builder at a time, until it is built.
 //!
 //! Imports:
 //!
@@ -39,8 +41,10 @@ pub mod sqlite;
 
 mod writes;
 
-pub use index::{CommentIndex, IndexRow, ScanRow};
-pub use moderation::{ChangeOutcome, CommentModeration, Revision, StateChange};
+pub use index::{CommentIndex, IndexPlace, IndexRow, ScanRow, WRITE_ROWS_MAX};
+pub use moderation::{
+    ChangeOutcome, CommentModeration, CountCheck, Revision, StateChange, WrongCount,
+};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use writes::{
     Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,

@@ -55,6 +55,44 @@ pub struct Revision {
     pub format: BodyFormat,
 }
 
+/// A stored count that its rows contradict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongCount {
+    /// The sums of the discussion.
+    Sums,
+    /// A list: its layout (0 for the linear list and the roots) and branch (-1 linear, 0 roots).
+    List {
+        /// Of which layout.
+        layout: u32,
+        /// Which branch.
+        branch: i64,
+    },
+    /// Whether a buried comment is shown as a tombstone.
+    Tombstone {
+        /// Which comment.
+        comment: CommentId,
+        /// What is right.
+        live_below: bool,
+    },
+}
+
+/// What counting a discussion anew found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountCheck {
+    /// Rows counted; 0 also when there is no such discussion.
+    pub rows: u64,
+    /// What was wrong.
+    pub wrong: Vec<WrongCount>,
+}
+
+impl CountCheck {
+    /// Whether everything stored was right.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.wrong.is_empty()
+    }
+}
+
 /// Moderation and repair.
 #[async_trait]
 pub trait CommentModeration: Send + Sync + Debug {
@@ -75,6 +113,9 @@ pub trait CommentModeration: Send + Sync + Debug {
         comment: CommentId,
     ) -> Result<Vec<Revision>, StoreError>;
 
-    /// Counts a discussion anew from its rows. `true`: the stored counts were wrong.
-    async fn recount(&self, discussion: DiscussionId) -> Result<bool, StoreError>;
+    /// Counts a discussion from its rows and compares, without a change.
+    async fn check_counts(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError>;
+
+    /// As [`Self::check_counts`], and then mends what was wrong, while people go on writing.
+    async fn recount(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError>;
 }

@@ -3,7 +3,7 @@
 use threadline::domain::comment::Comment;
 use threadline::domain::discussion::Layout;
 use threadline::domain::ids::DiscussionId;
-use threadline::store::comments::Lane;
+use threadline::store::comments::{Lane, WRITE_ROWS_MAX};
 
 use super::kit::ids;
 use super::{Cases, Comments};
@@ -20,6 +20,8 @@ pub(super) const CASES: Cases = cases![
     t6_changes_between_keep_the_sums_of_both_layouts,
     t6_reads_during_a_flip_find_every_comment,
     t6_a_write_without_index_row_makes_both_layouts_incomplete,
+    t6_a_dropped_layout_is_swept_in_short_steps_while_people_write,
+    t6_a_layout_is_counted_as_its_build_goes_on_whatever_happens_between,
 ];
 
 async fn other(env: &Comments, discussion: DiscussionId) -> Layout {
@@ -43,6 +45,15 @@ async fn flip(env: &Comments, discussion: DiscussionId) -> bool {
 
 async fn drop_other(env: &Comments, discussion: DiscussionId) -> bool {
     env.store.drop_other_layout(discussion).await.unwrap()
+}
+
+/// Removes what is left of dropped layouts; returns in how many steps.
+async fn sweep(env: &Comments, discussion: DiscussionId) -> u32 {
+    let mut steps = 0;
+    while env.store.sweep(discussion).await.unwrap() {
+        steps += 1;
+    }
+    steps
 }
 
 /// root > a > b > c and root > d, each with one more reply at the end.
@@ -131,6 +142,7 @@ async fn t6_flip_and_back_keep_both_layouts_whole(env: Comments) {
     assert_eq!((row.layout.number, row.other_layout), (1, None));
     assert!(!drop_other(&env, discussion).await, "there is none");
     assert!(!flip(&env, discussion).await, "there is none");
+    sweep(&env, discussion).await;
     let gone = env.list(discussion, 2, Lane::Branch(rows[0].id)).await;
     assert_eq!(gone, vec![]);
     assert_eq!(env.audit(discussion).await.len(), 15);
@@ -194,6 +206,7 @@ async fn t6_a_build_of_a_layout_dropped_meanwhile_leaves_nothing(env: Comments) 
     assert!(drop_other(&env, discussion).await);
     building.step(100).await;
     assert!(!building.finish().await);
+    sweep(&env, discussion).await;
     let mut lanes = vec![Lane::Roots];
     lanes.extend(rows.iter().map(|row| Lane::Branch(row.id)));
     for lane in lanes {
@@ -282,4 +295,76 @@ async fn t6_a_write_without_index_row_makes_both_layouts_incomplete(env: Comment
     assert!(env.discussion(discussion).await.layout.complete);
     assert!(other(&env, discussion).await.complete);
     assert_eq!(env.audit(discussion).await.len(), 8);
+}
+
+async fn t6_a_dropped_layout_is_swept_in_short_steps_while_people_write(env: Comments) {
+    let discussion = env.open(1).await;
+    let root = env.post(discussion).await;
+    for _ in 0..WRITE_ROWS_MAX {
+        env.reply(&root).await;
+    }
+    let old = add(&env, discussion, 2).await.number;
+    env.let_writes_settle();
+    assert!(build_other(&env, discussion).await);
+    assert!(drop_other(&env, discussion).await);
+    assert!(!drop_other(&env, discussion).await, "it is gone at once");
+    let new = add(&env, discussion, 3).await;
+    assert!(new.number > old);
+    assert!(env.store.sweep(discussion).await.unwrap());
+    let late = env.reply(&root).await;
+    assert!(sweep(&env, discussion).await >= 2, "501 rows are two steps");
+    let left = env
+        .store
+        .scan_index(discussion, old, None, 9)
+        .await
+        .unwrap();
+    assert_eq!(left, []);
+    let branch = Lane::Branch(root.id);
+    assert_eq!(
+        ids(&env.list(discussion, new.number, branch).await),
+        [late.id]
+    );
+    env.let_writes_settle();
+    assert!(build_other(&env, discussion).await);
+    assert_eq!(env.audit(discussion).await.len(), WRITE_ROWS_MAX + 2);
+    assert!(!env.store.sweep(DiscussionId::new(1)).await.unwrap());
+}
+
+async fn t6_a_layout_is_counted_as_its_build_goes_on_whatever_happens_between(env: Comments) {
+    let discussion = env.open(1).await;
+    let rows = chain(&env, discussion).await;
+    let layout = add(&env, discussion, 9).await;
+    let right = async || {
+        let check = env.store.check_counts(discussion).await.unwrap();
+        assert_eq!(check.wrong, []);
+    };
+    right().await;
+    env.let_writes_settle();
+    let mut building = Build::begin(&env, discussion, layout).await;
+    let mut late = Vec::new();
+    let mut step = 0;
+    while building.step(1).await {
+        step += 1;
+        right().await;
+        match step {
+            1 => drop(env.hide(&rows[1]).await),
+            2 => late.push(env.reply(&rows[6]).await),
+            3 => drop(env.bury(&rows[3]).await),
+            4 => late.push(env.post_unindexed(discussion, Some(rows[0].id)).await),
+            5 => drop(env.restore(&rows[1]).await),
+            6 => drop(env.bury(&rows[5]).await),
+            7 => drop(env.bury(&late[0]).await),
+            _ => {}
+        }
+        right().await;
+    }
+    assert!(
+        !building.finish().await,
+        "one was written without index row"
+    );
+    right().await;
+    env.let_writes_settle();
+    assert!(build_other(&env, discussion).await && build(&env, discussion).await);
+    assert!(flip(&env, discussion).await);
+    assert_eq!(env.audit(discussion).await.len(), 9);
 }

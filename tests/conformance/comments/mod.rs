@@ -13,6 +13,7 @@ mod places;
 mod runs;
 mod slices;
 mod states;
+mod walking;
 
 use libtest_mimic::Trial;
 use threadline::store::comments::CommentStore;
@@ -41,6 +42,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         layouts::CASES,
         imports::CASES,
         places::CASES,
+        walking::CASES,
         property::CASES,
     ]
     .into_iter()

@@ -8,6 +8,7 @@ use threadline::store::comments::{CreateOutcome, ImportComment, Lane};
 use super::kit::{SOURCE_MS, changed, expect_outcome, imported, source_comment};
 use super::{Cases, Comments};
 use crate::audit::{Tallied, check_runs, head_of};
+use crate::builder::Build;
 use crate::builder::build;
 use crate::env::cases;
 
@@ -50,7 +51,7 @@ async fn check(env: &Comments, discussion: DiscussionId, lanes: &[Lane]) {
             list.len()
         );
     }
-    assert!(!env.store.recount(discussion).await.unwrap());
+    assert!(env.store.recount(discussion).await.unwrap().is_right());
 }
 
 async fn grow(env: &Comments, discussion: DiscussionId, parent: Option<CommentId>, count: usize) {
@@ -192,8 +193,13 @@ async fn c9_runs_of_long_branches_cover_them_in_both_layouts(env: Comments) {
             source_comment(&index.to_string(), ms, Some(parent))
         }));
         let mut known = Vec::new();
-        for batch in batch.chunks(1_000) {
+        for (at, batch) in batch.chunks(1_000).enumerate() {
             known.extend(env.import(discussion, batch.to_vec()).await);
+            if at == 1 {
+                // Its build counts what is there; what comes later counts itself.
+                let layout = env.discussion(discussion).await.other_layout.unwrap();
+                Build::begin(&env, discussion, layout).await.run(500).await;
+            }
         }
         let rows = env.linear(discussion).await;
         let tallied = Tallied::of(&rows);
@@ -215,7 +221,7 @@ async fn c9_runs_of_long_branches_cover_them_in_both_layouts(env: Comments) {
                 );
             }
         }
-        assert!(!env.store.recount(discussion).await.unwrap());
+        assert!(env.store.recount(discussion).await.unwrap().is_right());
     }
 }
 

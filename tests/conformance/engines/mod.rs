@@ -10,6 +10,7 @@ use threadline::domain::clock::Clock;
 use threadline::store::StoreError;
 use threadline::store::comments::CommentStore;
 use threadline::store::users::UserStore;
+use threadline::store::walks::WalkStore;
 use threadline::store::workers::WorkerStore;
 use threadline::tasks::Tasks;
 
@@ -21,17 +22,19 @@ pub(crate) const ALL: &[&dyn Engine] = &[&sqlite::Sqlite];
 pub(crate) enum Port {
     Comments,
     Users,
+    Walks,
     Workers,
 }
 
 impl Port {
-    pub(crate) const ALL: [Self; 3] = [Self::Comments, Self::Users, Self::Workers];
+    pub(crate) const ALL: [Self; 4] = [Self::Comments, Self::Users, Self::Walks, Self::Workers];
 
     /// The folder of the contract and the first part of a trial's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Comments => "comments",
             Self::Users => "users",
+            Self::Walks => "walks",
             Self::Workers => "workers",
         }
     }
@@ -63,6 +66,8 @@ pub(crate) trait Place: Send + Sync + Debug {
     ) -> Result<Arc<dyn CommentStore>, StoreError>;
 
     async fn users(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn UserStore>, StoreError>;
+
+    async fn walks(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn WalkStore>, StoreError>;
 
     async fn workers(
         &self,

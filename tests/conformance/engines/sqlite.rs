@@ -8,6 +8,7 @@ use threadline::domain::clock::Clock;
 use threadline::store::comments::{CommentStore, sqlite as comments};
 use threadline::store::driver::sqlite::{Migration, SqliteGroup};
 use threadline::store::users::{UserStore, sqlite as users};
+use threadline::store::walks::{WalkStore, sqlite as walks};
 use threadline::store::workers::{WorkerStore, sqlite as workers};
 use threadline::store::{StoreError, StoreErrorKind};
 use threadline::tasks::Tasks;
@@ -73,6 +74,13 @@ impl Place for Folder {
             .group("states.db", users::MIGRATIONS, clock, tasks)
             .await?;
         Ok(Arc::new(users::SqliteUsers::new(group)))
+    }
+
+    async fn walks(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn WalkStore>, StoreError> {
+        let group = self
+            .group("comments.db", comments::MIGRATIONS, clock, tasks)
+            .await?;
+        Ok(Arc::new(walks::SqliteWalks::new(group)))
     }
 
     async fn workers(

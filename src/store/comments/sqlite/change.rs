@@ -15,7 +15,7 @@ use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::store::StoreError;
 use crate::store::comments::{
-    ChangeOutcome, CommentModeration, EditComment, LogKind, Revision, StateChange,
+    ChangeOutcome, CommentModeration, CountCheck, EditComment, LogKind, Revision, StateChange,
 };
 use crate::store::driver::sqlite::DuringOp as _;
 
@@ -324,15 +324,11 @@ impl CommentModeration for SqliteComments {
             .collect()
     }
 
-    async fn recount(&self, discussion: DiscussionId) -> Result<bool, StoreError> {
-        self.change("comments.recount", discussion, move |db| {
-            Box::pin(async move {
-                match load_discussion(db, discussion).await? {
-                    None => Ok(false),
-                    Some(row) => counting::rebuild(db, &row).await,
-                }
-            })
-        })
-        .await
+    async fn check_counts(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError> {
+        self.count_check(discussion).await
+    }
+
+    async fn recount(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError> {
+        self.mend_counts(discussion).await
     }
 }

@@ -1,18 +1,15 @@
 //! Keeping `branch_counts` and the sums of `discussions` true, inside the caller's transaction.
 //!
 //! A list (linear, roots, each branch of each layout) is cut into runs of consecutive ids. A change
-//! touches only the runs its rows lie in. Everything here could be thrown away and rebuilt by
-//! [`rebuild`], which tests use as the judge.
+//! touches only the runs its rows lie in. [`super::recount`] is the judge of everything here.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::rows::{self, lane_key};
 use crate::domain::comment::{CommentState, branch_of};
-use crate::domain::counts::{
-    CountedRow, DiscussionCounts, RUN_ROWS_MAX, Run, Tally, branch_tallies,
-};
+use crate::domain::counts::{CountedRow, DiscussionCounts, RUN_ROWS_MAX, Run, Tally};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::store::StoreError;
@@ -27,17 +24,21 @@ const RUN_ROWS_GROWN: i64 = 2 * RUN_ROWS_MAX;
 /// A list of a discussion as `branch_counts` names it.
 pub(super) type LaneKey = (i64, i64);
 
-/// Every list a row lies in: linear, then roots or its branch in each layout.
-pub(super) fn lanes_of(discussion: &Discussion, ancestors: &[CommentId]) -> Vec<LaneKey> {
+/// Every list a row is counted in: linear, then roots or its branch in each layout.
+pub(super) fn lanes_of(
+    discussion: &Discussion,
+    id: CommentId,
+    ancestors: &[CommentId],
+) -> Vec<LaneKey> {
     let mut lanes = vec![lane_key(0, Lane::Linear)];
     if ancestors.is_empty() {
         lanes.push(lane_key(0, Lane::Roots));
         return lanes;
     }
-    for layout in [Some(discussion.layout), discussion.other_layout]
-        .into_iter()
-        .flatten()
-    {
+    let other = discussion
+        .other_layout
+        .filter(|_| id <= discussion.other_counted_to);
+    for layout in [Some(discussion.layout), other].into_iter().flatten() {
         let branch = branch_of(ancestors, layout.depth_limit);
         lanes.push((i64::from(layout.number), branch));
     }
@@ -52,7 +53,7 @@ pub(super) async fn add_row(
     ancestors: &[CommentId],
     tally: Tally,
 ) -> Result<(), StoreError> {
-    for lane in lanes_of(discussion, ancestors) {
+    for lane in lanes_of(discussion, id, ancestors) {
         add_to_lane(db, discussion, lane, id, tally).await?;
     }
     let roots = if ancestors.is_empty() {
@@ -148,7 +149,7 @@ async fn add_below_next(
     put_run(db, discussion, lane, run).await
 }
 
-async fn put_run(
+pub(super) async fn put_run(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
     lane: LaneKey,
@@ -167,6 +168,77 @@ async fn put_run(
         .execute(db)
         .await
         .during(OP)?;
+    Ok(())
+}
+
+/// Counts rows, oldest first, that lie behind every row of the list counted so far.
+pub(super) async fn append_to_lane(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    lane: LaneKey,
+    added: &[(CommentId, Tally)],
+) -> Result<(), StoreError> {
+    let last = sqlx::query(
+        "SELECT from_id, to_id, total, published, visible, shown FROM branch_counts \
+         WHERE discussion_id = ? AND layout = ? AND branch_id = ? ORDER BY from_id DESC LIMIT 1",
+    )
+    .bind(discussion.get())
+    .bind(lane.0)
+    .bind(lane.1)
+    .fetch_optional(&mut *db)
+    .await
+    .during(OP)?;
+    let last = last.as_ref().map(rows::run).transpose()?;
+    let mut builder = RunBuilder {
+        runs: last.into_iter().collect(),
+    };
+    for (id, tally) in added {
+        builder.add(*id, *tally);
+    }
+    for run in builder.runs {
+        put_run(db, discussion, lane, run).await?;
+    }
+    Ok(())
+}
+
+/// Removes every run of a list.
+pub(super) async fn clear_lane(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    lane: LaneKey,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM branch_counts WHERE discussion_id = ? AND layout = ? AND branch_id = ?",
+    )
+    .bind(discussion.get())
+    .bind(lane.0)
+    .bind(lane.1)
+    .execute(db)
+    .await
+    .during(OP)?;
+    Ok(())
+}
+
+/// Sets the sums of a discussion, whatever they were.
+pub(super) async fn set_sums(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    sums: DiscussionCounts,
+) -> Result<(), StoreError> {
+    let mut update = sqlx::query(
+        "UPDATE discussions SET changes = changes + 1, \
+         all_total = ?, all_published = ?, all_visible = ?, all_shown = ?, \
+         roots_total = ?, roots_published = ?, roots_visible = ?, roots_shown = ? \
+         WHERE discussion_id = ?",
+    );
+    for tally in [sums.all, sums.roots] {
+        update = update
+            .bind(tally.total)
+            .bind(tally.published)
+            .bind(tally.visible)
+            .bind(tally.shown);
+    }
+    update.bind(discussion.get()).execute(db).await.during(OP)?;
     Ok(())
 }
 
@@ -204,7 +276,7 @@ fn depth_limit(discussion: &Discussion, layout: i64) -> u16 {
     other.map_or(discussion.layout.depth_limit, |other| other.depth_limit)
 }
 
-async fn hidden_of(
+pub(super) async fn hidden_of(
     db: &mut SqliteConnection,
     discussion: &Discussion,
 ) -> Result<HashSet<CommentId>, StoreError> {
@@ -252,7 +324,7 @@ pub(super) async fn adjust(
     let mut by_lane: HashMap<LaneKey, Vec<(CommentId, Tally)>> = HashMap::new();
     let (mut all, mut roots) = (Tally::default(), Tally::default());
     for (row, difference) in changes {
-        for lane in lanes_of(discussion, &row.ancestors) {
+        for lane in lanes_of(discussion, row.id, &row.ancestors) {
             by_lane.entry(lane).or_default().push((row.id, *difference));
         }
         all += *difference;
@@ -321,7 +393,8 @@ async fn add_to_discussion(
     roots: Tally,
 ) -> Result<(), StoreError> {
     let mut update = sqlx::query(
-        "UPDATE discussions SET all_total = all_total + ?, all_published = all_published + ?, \
+        "UPDATE discussions SET changes = changes + 1, \
+         all_total = all_total + ?, all_published = all_published + ?, \
          all_visible = all_visible + ?, all_shown = all_shown + ?, \
          roots_total = roots_total + ?, roots_published = roots_published + ?, \
          roots_visible = roots_visible + ?, roots_shown = roots_shown + ? WHERE discussion_id = ?",
@@ -356,92 +429,6 @@ impl RunBuilder {
             }),
         }
     }
-}
-
-/// Counts the whole discussion from its rows and writes what was found. Returns whether anything
-/// that was stored said otherwise (how rows are cut into runs does not matter).
-pub(super) async fn rebuild(
-    db: &mut SqliteConnection,
-    discussion: &Discussion,
-) -> Result<bool, StoreError> {
-    let (first, last) = (CommentId::new(i64::MIN), CommentId::new(i64::MAX));
-    let all_rows = rows_between(db, discussion.id, first, last).await?;
-    let mut branches: HashMap<CommentId, Vec<CountedRow>> = HashMap::new();
-    for row in &all_rows {
-        let root = row.ancestors.first().copied().unwrap_or(row.id);
-        branches.entry(root).or_default().push(row.clone());
-    }
-    let mut lanes: BTreeMap<LaneKey, RunBuilder> = BTreeMap::new();
-    let mut counts = DiscussionCounts::default();
-    let tallies: HashMap<CommentId, (Tally, bool)> = branches
-        .into_values()
-        .flat_map(|rows| branch_tallies(&rows))
-        .collect();
-    let mut wrong = false;
-    for row in &all_rows {
-        let (tally, live_below) = tallies.get(&row.id).copied().unwrap_or_default();
-        if row.state == CommentState::Buried && live_below != row.live_below {
-            wrong = true;
-            set_live_below(db, discussion.id, row.id, live_below).await?;
-        }
-        for lane in lanes_of(discussion, &row.ancestors) {
-            lanes.entry(lane).or_default().add(row.id, tally);
-        }
-        counts.all += tally;
-        if row.ancestors.is_empty() {
-            counts.roots += tally;
-        }
-    }
-    wrong |= counts != discussion.counts;
-    wrong |= lane_sums(db, discussion.id).await? != sums_of(&lanes);
-    sqlx::query("DELETE FROM branch_counts WHERE discussion_id = ?")
-        .bind(discussion.id.get())
-        .execute(&mut *db)
-        .await
-        .during(OP)?;
-    for (lane, builder) in lanes {
-        for run in builder.runs {
-            put_run(db, discussion.id, lane, run).await?;
-        }
-    }
-    let stored = discussion.counts;
-    let (all, roots) = (counts.all - stored.all, counts.roots - stored.roots);
-    add_to_discussion(db, discussion.id, all, roots).await?;
-    Ok(wrong)
-}
-
-fn sums_of(lanes: &BTreeMap<LaneKey, RunBuilder>) -> BTreeMap<LaneKey, Tally> {
-    lanes
-        .iter()
-        .map(|(lane, builder)| {
-            let mut sum = Tally::default();
-            for run in &builder.runs {
-                sum += run.tally;
-            }
-            (*lane, sum)
-        })
-        .collect()
-}
-
-async fn lane_sums(
-    db: &mut SqliteConnection,
-    discussion: DiscussionId,
-) -> Result<BTreeMap<LaneKey, Tally>, StoreError> {
-    let found = sqlx::query(
-        "SELECT layout, branch_id, sum(total), sum(published), sum(visible), sum(shown) \
-         FROM branch_counts WHERE discussion_id = ? GROUP BY layout, branch_id",
-    )
-    .bind(discussion.get())
-    .fetch_all(db)
-    .await
-    .during(OP)?;
-    found
-        .iter()
-        .map(|row| {
-            let lane = (row.try_get(0).during(OP)?, row.try_get(1).during(OP)?);
-            Ok((lane, rows::tally(row, 2)?))
-        })
-        .collect()
 }
 
 /// Sets whether a buried row is shown as a tombstone.

@@ -13,7 +13,10 @@ mod create;
 mod discussions;
 mod import;
 mod index;
+mod layouts;
+mod queue;
 mod reads;
+mod recount;
 mod rows;
 
 use futures_util::future::BoxFuture;
@@ -27,9 +30,10 @@ use crate::store::StoreError;
 use crate::store::driver::sqlite::{Migration, SqliteGroup};
 
 /// The schema of the group, step by step.
-pub const MIGRATIONS: &[Migration] = &[include_str!(
-    "../../../../deploy/sql/sqlite/comments_0001.sql"
-)];
+pub const MIGRATIONS: &[Migration] = &[
+    include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
+];
 
 /// How the engine behaves.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ macro_rules! discussion_columns {
         "discussion_id, title, url, entity_type, entity_id, state, premoderated, has_hidden, \
          layout, depth_limit, built_from, other_layout, other_depth_limit, other_built_from, \
          unindexed_id, all_total, all_published, all_visible, all_shown, \
-         roots_total, roots_published, roots_visible, roots_shown"
+         roots_total, roots_published, roots_visible, roots_shown, other_counted_to"
     };
 }
 pub(super) use discussion_columns;
@@ -170,6 +170,7 @@ pub(super) fn discussion(row: &SqliteRow) -> Result<Arc<Discussion>, StoreError>
         has_hidden: row.try_get::<i64, _>(7).during(OP)? != 0,
         layout: layout(8)?.ok_or_else(|| corrupt("layout"))?,
         other_layout: layout(11)?,
+        other_counted_to: CommentId::new(row.try_get(23).during(OP)?),
         counts: DiscussionCounts {
             all: tally(row, 15)?,
             roots: tally(row, 19)?,
