@@ -8,6 +8,7 @@
 //! - [`api`] transport: GraphQL and HTTP; the only place that names `async_graphql` and `axum`
 //! - [`import`] reads other systems' exports into the stores
 //! - [`worker`] what runs behind requests: the index builder
+//! - [`export`] writes discussions in our own format
 //! - [`service`] the rules: who may see and do what, modes, idempotency
 //! - [`store`] the ports and, beside each contract, its engines
 //! - [`config`], [`telemetry`], [`tasks`] what every layer needs of the process
@@ -18,6 +19,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod export;
 pub mod import;
 pub mod service;
 pub mod store;

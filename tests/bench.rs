@@ -39,3 +39,47 @@ fn a_size_or_a_time_out_of_reach_is_refused() {
         assert_eq!(ran.status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn an_import_is_measured_step_by_step_and_its_files_are_kept_where_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (into, json) = (
+        folder.path().join("kept"),
+        folder.path().join("import.json"),
+    );
+    let run = || {
+        Command::new(env!("CARGO_BIN_EXE_threadline"))
+            .args([
+                "bench",
+                "import",
+                "--comments",
+                "3000",
+                "--discussions",
+                "40",
+            ])
+            .args(["--largest", "1200", "--branch", "300", "--into"])
+            .arg(&into)
+            .arg("--json")
+            .arg(&json)
+            .output()
+            .unwrap()
+    };
+    let ran = run();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{said}");
+    let table = String::from_utf8(ran.stdout).unwrap();
+    for part in [
+        "dry run",
+        "import",
+        "comments.db",
+        "every row is accounted for",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let measured: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(measured["steps"].as_array().unwrap().len(), 3);
+    assert_eq!(measured["report"]["comments"]["read"], 3_000);
+    assert_eq!(measured["report"]["discussions"]["imported"], 40);
+    assert!(into.join("export.jsonl").exists() && into.join("comments.db").exists());
+    assert!(!run().status.success(), "the folder is not empty any more");
+}

@@ -38,6 +38,7 @@ Examples:
   threadline import wxr export.xml --zone Europe/Helsinki
   threadline import discourse posts.jsonl.zst --site https://forum.example
   threadline import jsonl - --source forum < comments.jsonl
+  threadline import jsonl --restore backup.jsonl.zst
 
 Each format's own help says where its file comes from: threadline import wxr --help";
 
@@ -99,6 +100,10 @@ impl ImportFormat {
         }
     }
 
+    fn restores(&self) -> bool {
+        matches!(self, Self::Jsonl(args) if args.restore)
+    }
+
     fn reader(&self, bar: &ProgressBar, tasks: &Tasks) -> Result<Box<dyn ExportReader>, Failure> {
         let reader = match self {
             Self::Discourse(args) => args.reader(bar)?,
@@ -138,7 +143,11 @@ impl ImportCommand {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let config = self.format.args().config.load()?.config;
         telemetry::init(&config.telemetry).map_err(Failure::other)?;
-        super::runtime()?.block_on(self.import_into(config))
+        let runtime = super::runtime()?;
+        let imported = runtime.block_on(self.import_into(config));
+        // A reader that still waits for its input is not waited for.
+        runtime.shutdown_background();
+        imported
     }
 
     /// The stores are opened as for serving, so a gateway may be running on them meanwhile.
@@ -160,10 +169,12 @@ impl ImportCommand {
             users: Arc::clone(&ports.users),
             ids: Arc::clone(&ports.ids),
             clock: ports.clock.clone(),
+            tasks: ports.tasks.clone(),
         };
         let options = ImportOptions {
             source: (args.source.clone()).unwrap_or_else(|| self.format.source().to_owned()),
             dry_run: args.dry_run,
+            restore: self.format.restores(),
             limits: settings.text,
             comments_max: settings.comments_per_discussion_max,
             depth_limit: settings.depth_limit,
@@ -278,6 +289,8 @@ mod tests {
         Alone::command().debug_assert();
         assert!(Alone::try_parse_from(["x", "disqus", "-", "--source", "my-forum"]).is_ok());
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
+        assert!(Alone::try_parse_from(["x", "jsonl", "a", "--restore"]).is_ok());
+        assert!(Alone::try_parse_from(["x", "disqus", "a", "--restore"]).is_err());
     }
 
     #[test]
@@ -301,6 +314,7 @@ mod tests {
         assert!(parse("x reddit a --posts b --with-submission-texts").is_ok());
         assert!(parse("x jsonl a --map id=id,body=text --map parent=author.id").is_ok());
         assert!(parse("x jsonl a --map format:=markdown").is_ok());
+        assert!(parse("x jsonl a --restore --map id=id").is_err());
         let unknown = parse("x jsonl a --map subject=s").unwrap_err();
         assert!(unknown.to_string().contains("created_at"), "{unknown}");
     }

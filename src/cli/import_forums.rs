@@ -151,6 +151,16 @@ pub(super) struct JsonlArgs {
     /// Read a foreign file, in which our field has that name; may be given several times
     #[arg(long, value_name = "OURS=THEIRS,…", value_delimiter = ',')]
     map: Vec<Mapping>,
+    /// Bring rows that `threadline export` wrote back as they were, under their ids
+    ///
+    /// Discussions and comments keep their ids, comments also authors, revisions and states, and
+    /// what was imported is known by where it came from: importing the first export again adds
+    /// nothing. The file is believed, so restore only what you exported yourself. Rows that are
+    /// there already stay as they are; a discussion whose id another one holds gets its own and is
+    /// reported. Not in an export, and so not restored: the log of changes, posting keys, and which
+    /// sign-in belongs to which user (the users' store needs a copy of its own for that).
+    #[arg(long, verbatim_doc_comment, conflicts_with = "map")]
+    pub(super) restore: bool,
 }
 
 impl JsonlArgs {

@@ -1,6 +1,6 @@
 //! The authors of an export as users: one user a source key, found again by every later run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
@@ -73,6 +73,24 @@ impl Authors {
             self.known.insert(key, user);
         }
         Ok(users)
+    }
+
+    /// Gives names to users who have no profile here. Who has one keeps it.
+    pub(super) async fn keep(&self, users: Vec<(UserId, String)>) -> Result<(), AuthorError> {
+        let named: BTreeMap<UserId, String> = users
+            .into_iter()
+            .filter(|(id, name)| *id != UserId::NOBODY && !name.is_empty())
+            .collect();
+        let ids: Vec<UserId> = named.keys().copied().collect();
+        let found = self.users.users(&ids).await?;
+        let known: HashSet<UserId> = found.iter().map(|user| user.id).collect();
+        stream::iter(named)
+            .filter(|(id, _)| std::future::ready(!known.contains(id)))
+            .map(|(id, name)| async move { self.users.set_name(id, &name).await })
+            .buffer_unordered(TOGETHER)
+            .try_collect::<()>()
+            .await?;
+        Ok(())
     }
 
     async fn ask(&self, key: String, name: String) -> Result<(String, UserId), AuthorError> {

@@ -1,9 +1,9 @@
 //! Reads other systems' exports into the stores.
 //!
 //! An export goes through the same steps whatever its format: an [`ExportReader`] streams it as
-//! [`record`]s; [`scan`] keeps a compact index in memory and the texts in a spool on disk;
-//! [`resolve`] decides, without I/O, what each row becomes; [`pipeline`] writes, discussion by
-//! discussion, parents before replies. Invariant: every row read is counted exactly once in the
+//! [`record`]s; [`scan`] puts them into a spool on disk, divided by discussion; lot by lot,
+//! [`resolve`] decides, without I/O, what each row becomes, and [`pipeline`] has it written,
+//! parents before replies. Memory grows with the largest discussion, not with the file. Invariant: every row read is counted exactly once in the
 //! [`report`], and a file that cannot be read to its end writes nothing.
 
 mod authors;
@@ -15,19 +15,25 @@ pub mod isso;
 pub mod jsonl;
 mod lines;
 mod loose;
+mod lots;
 mod names;
+mod orphans;
+mod outgoing;
 pub mod pipeline;
 pub mod record;
 pub mod reddit;
 pub mod remark42;
 pub mod report;
 pub mod resolve;
+mod retry;
 pub mod rewrite;
+pub mod rows;
 pub mod scan;
 mod spool;
 pub mod synthetic;
 mod table;
 mod times;
+mod writing;
 pub mod wxr;
 mod xml;
 

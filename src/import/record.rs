@@ -8,6 +8,7 @@ use std::fmt::Debug;
 use super::input::ReadError;
 use super::report::{Oddity, Reason, RowKind};
 use crate::domain::body::BodyFormat;
+use crate::export::Kept;
 
 /// A moment as the source gave it: ms since 1970, or the text that could not be read as one.
 pub type SourceTime = Result<i64, String>;
@@ -121,6 +122,11 @@ pub trait ExportReader: Debug + Send {
     /// local time means. Each is told once.
     fn take_notes(&mut self) -> Vec<Oddity> {
         Vec::new()
+    }
+
+    /// What the last row keeps, if this service exported it; asked only when restoring.
+    fn kept(&mut self) -> Result<Option<Kept>, ReadError> {
+        Ok(None)
     }
 }
 

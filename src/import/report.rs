@@ -144,6 +144,8 @@ pub enum Note {
     EntityTaken,
     /// Its entity cannot be one and was dropped.
     EntityUnusable,
+    /// The id it had belongs to another discussion; it got one of its own.
+    IdTaken,
     /// Its title was against the rules and was dropped.
     TitleDropped,
     /// Its author's name was an address of mail or against the rules and is not shown.
@@ -171,6 +173,7 @@ impl Note {
             Self::UrlUnusable => "addresses that are none, dropped",
             Self::EntityTaken => "entities that belong to another discussion",
             Self::EntityUnusable => "entities that are none, dropped",
+            Self::IdTaken => "ids that belong to another discussion",
             Self::TitleDropped => "titles against the rules, dropped",
             Self::NameDropped => "names that cannot be shown, dropped",
         }
@@ -282,6 +285,8 @@ pub struct Report {
     pub oddities: Vec<Oddity>,
     /// Odd rows that found no place in the list.
     pub oddities_left_out: u64,
+    /// How often the store failed for a while and was asked again.
+    pub retries: u64,
 }
 
 impl Report {
@@ -296,6 +301,7 @@ impl Report {
             notes: BTreeMap::new(),
             oddities: Vec::new(),
             oddities_left_out: 0,
+            retries: 0,
         }
     }
 
@@ -312,13 +318,29 @@ impl Report {
         self.oddities.len() < ODDITIES_MAX
     }
 
-    /// Counts what is odd about a row, and keeps the row while there is room.
-    pub fn odd(&mut self, oddity: Oddity) {
+    /// Counts what is odd about a row, and keeps the row while there is room; returns its place.
+    pub fn odd(&mut self, oddity: Oddity) -> Option<usize> {
         self.count(oddity.kind, oddity.what);
         if self.has_room() {
             self.oddities.push(oddity);
+            self.oddities.len().checked_sub(1)
         } else {
             self.oddities_left_out += 1;
+            None
+        }
+    }
+
+    /// Takes back a note about a row, which may have a place among the oddities, for another one.
+    pub fn renote(&mut self, was: Note, is: Note, place: Option<usize>) {
+        if let Some(count) = self.notes.get_mut(&was) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.notes.remove(&was);
+            }
+        }
+        *self.notes.entry(is).or_default() += 1;
+        if let Some(oddity) = place.and_then(|place| self.oddities.get_mut(place)) {
+            oddity.what = What::Changed(is);
         }
     }
 
@@ -410,6 +432,9 @@ impl Report {
         }
         for (note, count) in &self.notes {
             lines.push(format!("  {:<51} {count:>12}", note.words()));
+        }
+        if self.retries > 0 {
+            lines.push(format!("{:<53} {:>12}", "store asked again", self.retries));
         }
         lines.push(self.last_line());
         lines.join("\n") + "\n"

@@ -11,6 +11,7 @@ use url::Url;
 use super::input::ReadError;
 use super::record::{ExportReader, SourceItem};
 use super::report::Oddity;
+use crate::export::Kept;
 
 /// Replaces one beginning of addresses by another, whether they are written with http or https.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +147,10 @@ impl ExportReader for Rewritten {
 
     fn take_notes(&mut self) -> Vec<Oddity> {
         self.inner.take_notes()
+    }
+
+    fn kept(&mut self) -> Result<Option<Kept>, ReadError> {
+        self.inner.kept()
     }
 }
 

@@ -1,13 +1,14 @@
-//! The first pass: streams an export into a spool on disk and a compact index in memory.
+//! The first pass: streams an export into lists on disk.
 //!
-//! A comment costs 64 bytes here and about 50 more while [`super::resolve`] works, whatever its
-//! text; ids are kept as 128 bits of SHA-256, so that their length does not matter and nobody can
-//! make two collide.
+//! In memory stays only the list of discussions, about 60 bytes each: comments, however many, go to
+//! the spool in [`PARTITIONS`] lists by discussion, so that a later pass can hold all comments of a
+//! discussion without holding those of all discussions. The keys of all comments go to lists of
+//! their own: whether a parent is anywhere in the file is a question for [`super::orphans`].
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::Mutex;
 
-use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::checks;
@@ -16,70 +17,34 @@ use super::record::{
     ExportReader, SourceComment, SourceDiscussion, SourceItem, SourceState, SourceTime,
 };
 use super::report::{Oddity, Reason, Report, RowKind, What};
-use super::spool::{Spool, SpoolWriter, SpooledComment, SpooledDiscussion};
+use super::resolve::{EARLIEST_MS, wide};
+use super::rows::{
+    CommentWords, DiscussionRow, DiscussionWords, Fate, Fates, Key, Loaded, NO_TIME, Row, Standing,
+    key_of,
+};
+use super::spool::{Spool, SpoolWriter};
 use crate::domain::comment::CommentState;
+use crate::domain::ids::UserId;
 use crate::domain::text::TextLimits;
+use crate::export::{CommentField, DiscussionField, Kept};
+use crate::store::comments::{KeptComment, KeptDiscussion};
 
-/// No usable time.
-pub const NO_TIME: i64 = i64::MIN;
+/// Lists that comments are divided into by discussion, and their keys by key.
+pub(super) const PARTITIONS: usize = 256;
+/// The list of the discussions' words; the keys' lists follow it.
+pub(super) const WORDS_LIST: usize = PARTITIONS;
 /// Rows between two looks at whether to stop.
-const ROWS_A_TURN: u32 = 64;
+const ROWS_A_TURN: u64 = 64;
 
-/// 128 bits of SHA-256 of an id; 0 is none.
-pub type Key = u128;
-
-/// What a comment's own row says about whether it is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Written whole.
-    Whole,
-    /// A tombstone when something kept hangs below, else left out for this reason.
-    Dead(Reason),
-    /// Never written, for this reason; what hangs below becomes roots.
-    Out(Reason),
-}
-
-/// A comment in the index.
+/// How far a file is believed.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Of its own id.
-    pub key: Key,
-    /// Of its parent's id; 0 for a root.
-    pub parent: Key,
-    /// Source time in ms, or [`NO_TIME`].
-    pub created_ms: i64,
-    /// When this version was made, in ms: the newest of the same id wins.
-    pub version_ms: i64,
-    /// Where its words lie in the spool.
-    pub offset: u64,
-    /// Its discussion's place in the list.
-    pub discussion: u32,
-    /// Whether it is written.
-    pub fate: Fate,
-    /// Whether its author's name could not be taken over.
-    pub name_dropped: bool,
-}
-
-/// How a discussion stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It is written.
-    Wanted,
-    /// The source had deleted it.
-    Deleted,
-    /// It is named by comments, but the file does not declare it.
-    Undeclared,
-}
-
-/// A discussion in the index.
-#[derive(Clone, Copy, Debug)]
-pub struct DiscussionRow {
-    /// Source time in ms, or [`NO_TIME`].
-    pub created_ms: i64,
-    /// Where its words lie in the spool.
-    pub offset: u64,
-    /// Whether it is written.
-    pub standing: Standing,
+pub struct ScanOptions {
+    /// What a text may be at most.
+    pub limits: TextLimits,
+    /// Whether rows that this service exported come back as they were.
+    pub restore: bool,
+    /// The present, in ms: no id that comes back is later.
+    pub now_ms: i64,
 }
 
 /// An export that was read to its end.
@@ -87,9 +52,14 @@ pub struct DiscussionRow {
 pub struct Scanned {
     /// In the order in which they were first named.
     pub discussions: Vec<DiscussionRow>,
-    /// In the order of the file.
-    pub comments: Vec<Row>,
-    pub(super) spool: Spool,
+    /// How many comments there are.
+    pub comments: u64,
+    /// The earliest time of all comments that can be one, in ms; `i64::MAX` when none has any.
+    pub first_ms: i64,
+    /// Whether rows that this service exported come back as they were.
+    pub(super) restore: bool,
+    pub(super) fates: Fates,
+    pub(super) spool: Mutex<Spool>,
 }
 
 /// Why an export was not read to its end.
@@ -106,57 +76,114 @@ pub enum ScanError {
     Interrupted,
 }
 
-/// Reads everything `reader` has. Rows that are nothing at all are reported right away.
-pub async fn scan(
+/// The partition of a discussion.
+pub(super) fn partition(discussion: u32) -> usize {
+    wide(discussion) % PARTITIONS
+}
+
+/// The list that holds a comment's key.
+pub(super) fn key_list(key: Key) -> usize {
+    WORDS_LIST + 1 + key_partition(key)
+}
+
+/// The partition of a key.
+pub(super) fn key_partition(key: Key) -> usize {
+    usize::try_from(key % 256).unwrap_or(0)
+}
+
+/// Reads everything `reader` has; it blocks. Rows that are nothing at all are reported right away.
+pub fn scan(
     reader: &mut dyn ExportReader,
-    limits: &TextLimits,
+    options: ScanOptions,
     stop: &CancellationToken,
     report: &mut Report,
 ) -> Result<Scanned, ScanError> {
     let mut scanner = Scanner {
-        limits: *limits,
+        options,
         by_key: HashMap::new(),
         discussions: Vec::new(),
-        comments: Vec::new(),
-        spool: SpoolWriter::new()?,
+        comments: 0,
+        fates: Fates::default(),
+        spool: SpoolWriter::new(2 * PARTITIONS + 1)?,
     };
-    let mut rows = 0_u32;
+    let mut rows = 0_u64;
     while let Some(item) = reader.next_item()? {
-        scanner.take(item, report)?;
+        let kept = if options.restore {
+            reader.kept()?
+        } else {
+            None
+        };
+        scanner.check_clock(&item, kept.as_ref())?;
+        scanner.take(item, kept, report)?;
         for note in reader.take_notes() {
             report.odd(note);
         }
-        rows = rows.wrapping_add(1);
-        if rows.is_multiple_of(ROWS_A_TURN) {
-            // Reading does not wait for anything, so other tasks get their turn only here.
-            tokio::task::yield_now().await;
-            if stop.is_cancelled() {
-                return Err(ScanError::Interrupted);
-            }
+        rows += 1;
+        if rows.is_multiple_of(ROWS_A_TURN) && stop.is_cancelled() {
+            return Err(ScanError::Interrupted);
         }
     }
     scanner.settle_undeclared(reader.opens_undeclared(), report);
+    let firsts = scanner.discussions.iter().map(|row| row.first_ms);
     Ok(Scanned {
+        first_ms: firsts.min().unwrap_or(i64::MAX),
         discussions: scanner.discussions,
         comments: scanner.comments,
-        spool: scanner.spool.finish()?,
+        restore: options.restore,
+        fates: scanner.fates,
+        spool: Mutex::new(scanner.spool.finish()?),
     })
 }
 
 struct Scanner {
-    limits: TextLimits,
+    options: ScanOptions,
     by_key: HashMap<Key, u32>,
     discussions: Vec<DiscussionRow>,
-    comments: Vec<Row>,
+    comments: u64,
+    fates: Fates,
     spool: SpoolWriter,
 }
 
 impl Scanner {
-    fn take(&mut self, item: SourceItem, report: &mut Report) -> io::Result<()> {
-        match item {
-            SourceItem::Discussion(discussion) => self.discussion(discussion, report),
-            SourceItem::Comment(comment) => self.comment(*comment, report),
-            SourceItem::Rejected(row) => {
+    /// New comments must get later ids than all that are there: an id that lies ahead of the clock
+    /// stops the file before anything is written.
+    fn check_clock(&self, item: &SourceItem, kept: Option<&Kept>) -> Result<(), ReadError> {
+        let id_ms = match kept {
+            None => return Ok(()),
+            Some(Kept::Discussion(kept)) => kept.id.time_ms(),
+            Some(Kept::Comment(kept, _)) => kept.id.time_ms(),
+        };
+        if id_ms <= self.options.now_ms {
+            return Ok(());
+        }
+        let line = match item {
+            SourceItem::Discussion(source) => source.line,
+            SourceItem::Comment(source) => source.line,
+            SourceItem::Rejected(row) => row.line,
+        };
+        Err(ReadError {
+            line,
+            byte: 0,
+            what: "the row's id lies in the future: the clock of this machine is behind".to_owned(),
+        })
+    }
+
+    fn take(
+        &mut self,
+        item: SourceItem,
+        kept: Option<Kept>,
+        report: &mut Report,
+    ) -> io::Result<()> {
+        match (item, kept) {
+            (SourceItem::Discussion(discussion), Some(Kept::Discussion(kept))) => {
+                self.discussion(discussion, Some(&kept), report)
+            }
+            (SourceItem::Discussion(discussion), _) => self.discussion(discussion, None, report),
+            (SourceItem::Comment(comment), Some(Kept::Comment(kept, author))) => {
+                self.comment(*comment, Some((kept, author)), report)
+            }
+            (SourceItem::Comment(comment), _) => self.comment(*comment, None, report),
+            (SourceItem::Rejected(row), _) => {
                 report.tally(row.kind).read += 1;
                 report.odd(Oddity {
                     kind: row.kind,
@@ -170,79 +197,126 @@ impl Scanner {
         }
     }
 
-    fn discussion(&mut self, source: SourceDiscussion, report: &mut Report) -> io::Result<()> {
+    fn discussion(
+        &mut self,
+        source: SourceDiscussion,
+        kept: Option<&KeptDiscussion>,
+        report: &mut Report,
+    ) -> io::Result<()> {
         report.discussions.read += 1;
         let key = key_of(&source.source_id);
         let row = DiscussionRow {
-            created_ms: source.created.clone().unwrap_or(NO_TIME),
+            created_ms: kept.map_or_else(
+                || source.created.clone().unwrap_or(NO_TIME),
+                |kept| kept.id.time_ms(),
+            ),
+            first_ms: i64::MAX,
             standing: if source.deleted {
                 Standing::Deleted
             } else {
                 Standing::Wanted
             },
-            offset: self.spool.put(&SpooledDiscussion {
-                source_id: source.source_id.clone(),
-                title: source.title,
-                url: source.url,
-                entity: source.entity,
-                closed: source.closed,
-                line: source.line,
-            })?,
+            words: self.spool.put_json(
+                WORDS_LIST,
+                &DiscussionWords {
+                    source_id: source.source_id.clone(),
+                    title: source.title,
+                    url: source.url,
+                    entity: source.entity,
+                    closed: source.closed,
+                    line: source.line,
+                    kept: kept.map(DiscussionField::of),
+                },
+            )?,
         };
         let place = place(self.discussions.len())?;
         let place = *self.by_key.entry(key).or_insert(place);
-        let known = usize::try_from(place)
-            .ok()
-            .and_then(|place| self.discussions.get_mut(place));
-        match known {
+        match self.discussions.get_mut(wide(place)) {
             None => self.discussions.push(row),
-            Some(known) if known.standing == Standing::Undeclared => *known = row,
             Some(known) => {
-                *known = row;
-                report.odd(Oddity {
-                    kind: RowKind::Discussion,
-                    source_id: source.source_id,
-                    line: source.line,
-                    what: What::LeftOut(Reason::Duplicate),
-                    detail: "this later one was taken, an earlier one left out".to_owned(),
-                });
+                let first_ms = known.first_ms;
+                let was = known.standing;
+                *known = DiscussionRow { first_ms, ..row };
+                if was != Standing::Undeclared {
+                    report.odd(Oddity {
+                        kind: RowKind::Discussion,
+                        source_id: source.source_id,
+                        line: source.line,
+                        what: What::LeftOut(Reason::Duplicate),
+                        detail: "this later one was taken, an earlier one left out".to_owned(),
+                    });
+                }
             }
         }
         Ok(())
     }
 
-    fn comment(&mut self, source: SourceComment, report: &mut Report) -> io::Result<()> {
+    fn comment(
+        &mut self,
+        source: SourceComment,
+        kept: Option<(KeptComment, UserId)>,
+        report: &mut Report,
+    ) -> io::Result<()> {
         report.comments.read += 1;
         let discussion = self.named_discussion(&source)?;
-        let (fate, state, detail) = self.fate(&source);
-        let (author_name, name_dropped) = checks::display_name(&source.author.name);
-        let created_ms = source.created.unwrap_or(NO_TIME);
+        let is_kept = kept.is_some();
+        let (fate, state, detail) = if is_kept {
+            fate_of_kept(source.state)
+        } else {
+            self.fate(&source)
+        };
+        let (author_name, name_dropped) = if is_kept {
+            (source.author.name, false)
+        } else {
+            checks::display_name(&source.author.name)
+        };
+        let id_ms = kept.as_ref().map(|(kept, _)| kept.id.time_ms());
+        let created_ms = id_ms.unwrap_or_else(|| source.created.unwrap_or(NO_TIME));
         let edited_ms = source.edited.and_then(SourceTime::ok);
-        let is_whole = fate == Fate::Whole;
+        let has_text = fate == Fate::Whole && state != CommentState::Buried;
         let row = Row {
             key: key_of(&source.source_id),
             parent: source.parent_source_id.as_deref().map_or(0, key_of),
             created_ms,
             version_ms: edited_ms.unwrap_or(created_ms).max(created_ms),
+            words: 0,
             discussion,
             fate,
             name_dropped,
-            offset: self.spool.put(&SpooledComment {
-                source_id: source.source_id,
-                parent: source.parent_source_id,
-                author_key: source.author.key,
-                author_name,
-                edited_ms,
-                body: if is_whole { source.body } else { String::new() },
-                format: source.format.code(),
-                state: state.code(),
-                detail,
-                line: source.line,
-            })?,
         };
-        // Its place in the list is its name from here on.
-        place(self.comments.len())?;
-        self.comments.push(row);
+        let author = u64::try_from(key_of(&source.author.key) >> 64).unwrap_or(0);
+        let words = CommentWords {
+            source_id: source.source_id,
+            parent: source.parent_source_id,
+            author_key: source.author.key,
+            author_name,
+            edited_ms,
+            body: if has_text { source.body } else { String::new() },
+            format: source.format.code(),
+            state: state.code(),
+            detail,
+            line: source.line,
+            kept: kept.map(|(kept, author)| CommentField::of(&kept, author)),
+        };
+        self.put(row, author, &words)
+    }
+
+    fn put(&mut self, row: Row, author: u64, words: &CommentWords) -> io::Result<()> {
+        let partition = partition(row.discussion);
+        let loaded = Loaded {
+            number: self.comments,
+            author,
+            row,
+        };
+        self.spool.put(partition, &self.fates.encode(&loaded)?)?;
+        self.spool.put_json(partition, words)?;
+        self.spool.put(key_list(row.key), &row.key.to_le_bytes())?;
+        self.comments += 1;
+        if let Some(discussion) = self.discussions.get_mut(wide(row.discussion))
+            && row.created_ms >= EARLIEST_MS
+        {
+            discussion.first_ms = discussion.first_ms.min(row.created_ms);
+        }
         Ok(())
     }
 
@@ -255,15 +329,20 @@ impl Scanner {
         self.by_key.insert(key, place);
         self.discussions.push(DiscussionRow {
             created_ms: NO_TIME,
+            first_ms: i64::MAX,
             standing: Standing::Undeclared,
-            offset: self.spool.put(&SpooledDiscussion {
-                source_id: source.discussion_source_id.clone(),
-                title: String::new(),
-                url: None,
-                entity: None,
-                closed: false,
-                line: 0,
-            })?,
+            words: self.spool.put_json(
+                WORDS_LIST,
+                &DiscussionWords {
+                    source_id: source.discussion_source_id.clone(),
+                    title: String::new(),
+                    url: None,
+                    entity: None,
+                    closed: false,
+                    line: 0,
+                    kept: None,
+                },
+            )?,
         });
         Ok(place)
     }
@@ -296,11 +375,22 @@ impl Scanner {
                 return (Fate::Out(Reason::Spam), CommentState::Buried, String::new());
             }
         };
-        match checks::check_text(&source.body, source.format, &self.limits) {
+        match checks::check_text(&source.body, source.format, &self.options.limits) {
             Ok(()) => (Fate::Whole, state, String::new()),
             Err((reason, detail)) => (Fate::Dead(reason), CommentState::Buried, detail),
         }
     }
+}
+
+/// What comes back is believed: a deleted comment is a row like any other, with or without replies.
+fn fate_of_kept(state: SourceState) -> (Fate, CommentState, String) {
+    let state = match state {
+        SourceState::Published => CommentState::Published,
+        SourceState::Pending => CommentState::Pending,
+        SourceState::Hidden => CommentState::Hidden,
+        SourceState::Deleted | SourceState::Spam => CommentState::Buried,
+    };
+    (Fate::Whole, state, String::new())
 }
 
 fn place(count: usize) -> io::Result<u32> {
@@ -308,30 +398,5 @@ fn place(count: usize) -> io::Result<u32> {
     u32::try_from(count)
         .ok()
         .filter(|place| *place < u32::MAX)
-        .ok_or_else(|| io::Error::other("the export has more rows than 4 billion"))
-}
-
-fn key_of(id: &str) -> Key {
-    let hash = Sha256::digest(id.as_bytes());
-    let key = hash
-        .iter()
-        .take(16)
-        .fold(0, |key, byte| key << 8 | Key::from(*byte));
-    key.max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comment_costs_what_the_header_says() {
-        assert_eq!(size_of::<Row>(), 64);
-    }
-
-    #[test]
-    fn keys_tell_ids_apart_and_are_never_the_sign_for_none() {
-        assert_ne!(key_of("1"), key_of("2"));
-        assert_ne!(key_of(""), 0);
-    }
+        .ok_or_else(|| io::Error::other("the export has more discussions than 4 billion"))
 }

@@ -273,10 +273,12 @@ async fn imported_comments_of_two_discussions_with_one_id_are_both_found() {
         users: Arc::clone(&ports.users),
         ids: Arc::clone(&ports.ids),
         clock: ports.clock.clone(),
+        tasks: ports.tasks.clone(),
     };
     let options = ImportOptions {
         source: "jsonl".to_owned(),
         dry_run: false,
+        restore: false,
         limits: TextLimits::default(),
         comments_max: 100,
         depth_limit: 1,

@@ -14,6 +14,7 @@ mod found;
 mod leaks;
 mod modes;
 mod pages;
+mod restore;
 mod scroll;
 mod support;
 mod work;

@@ -356,6 +356,7 @@ async fn case_5_imported_replies_come_by_their_own_time_not_by_their_sources_ids
         entity: Some(("post".to_owned(), "p".to_owned())),
         closed: false,
         depth_limit: 1,
+        kept: None,
     };
     let (row, _) = ports.comments.import_discussion(discussion).await.unwrap();
     let comment = |source_id: &str, created_ms, parent: Option<&str>| ImportComment {
@@ -367,6 +368,8 @@ async fn case_5_imported_replies_come_by_their_own_time_not_by_their_sources_ids
         format: BodyFormat::Plain,
         edited_at_ms: None,
         state: CommentState::Published,
+        parent_id: None,
+        kept: None,
     };
     let mut batch = vec![comment("root", NOW_MS - 9_000, None)];
     // r1 … r6: the higher the source's id, the earlier it was written.

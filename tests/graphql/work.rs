@@ -23,6 +23,7 @@ async fn discussion_of(app: &TestApp, name: &str, size: usize) {
         entity: Some(("post".to_owned(), name.to_owned())),
         closed: false,
         depth_limit: 1,
+        kept: None,
     };
     let (row, _) = ports.comments.import_discussion(new).await.unwrap();
     let rows: Vec<ImportComment> = (0..size)
@@ -35,6 +36,8 @@ async fn discussion_of(app: &TestApp, name: &str, size: usize) {
             format: BodyFormat::Plain,
             edited_at_ms: None,
             state: CommentState::Published,
+            parent_id: None,
+            kept: None,
         })
         .collect();
     for batch in rows.chunks(500) {

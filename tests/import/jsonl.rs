@@ -102,6 +102,84 @@ async fn circles_and_foreign_parents_become_roots_and_clocks_that_disagree_keep_
 }
 
 #[tokio::test]
+async fn a_foreign_parent_is_told_from_a_missing_one_however_often_the_file_is_read() {
+    let mut world = World::empty("forum").await;
+    let lines = [
+        comment("far", Some("p"), 1),
+        comment("lost", Some("nowhere"), 2),
+        with(comment("p", None, 3), "discussion", "e"),
+    ];
+    world.options.dry_run = true;
+    let dry = world.jsonl(&lines).await;
+    world.options.dry_run = false;
+    let first = world.jsonl(&lines).await;
+    for report in [&dry, &first] {
+        assert_eq!(noted(report, Note::OrphanForeignParent), 1);
+        assert_eq!(noted(report, Note::OrphanMissingParent), 1);
+        let odd: Vec<(&str, What, &str)> = report
+            .oddities
+            .iter()
+            .map(|odd| (odd.source_id.as_str(), odd.what, odd.detail.as_str()))
+            .collect();
+        let (foreign, missing) = (Note::OrphanForeignParent, Note::OrphanMissingParent);
+        assert_eq!(
+            odd,
+            [
+                ("far", What::Changed(foreign), "parent p"),
+                ("lost", What::Changed(missing), "parent nowhere")
+            ]
+        );
+    }
+    // What is written already is no news, but that the file links across discussions stays true.
+    let second = world.jsonl(&lines).await;
+    assert_eq!(second.comments.already_there, 3);
+    assert_eq!(noted(&second, Note::OrphanForeignParent), 1);
+    assert_eq!(noted(&second, Note::OrphanMissingParent), 0);
+    assert_eq!(second.oddities.len(), 1);
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_discussion_without_a_time_begins_with_its_first_comment() {
+    let world = World::empty("forum").await;
+    let bare = |id: &str| json!({"type": "discussion", "id": id, "created_at": "never"});
+    let lines = [
+        bare("d"),
+        bare("empty"),
+        comment("1", None, 7),
+        comment("2", None, 4),
+    ];
+    let report = world.jsonl(&lines).await;
+    assert_eq!(noted(&report, Note::DateClamped), 2);
+    let first_ms = 1_700_000_000_000 + 4 * 60_000;
+    assert_eq!(world.discussion("d").await.id.time_ms(), first_ms);
+    let empty = world.discussion("empty").await;
+    assert_eq!(empty.id.time_ms(), first_ms, "the file's first");
+    world.close().await;
+}
+
+#[tokio::test]
+async fn many_discussions_at_once_are_reported_in_the_order_of_the_file() {
+    let world = World::empty("forum").await;
+    let lines: Vec<Value> = (0..900)
+        .map(|n| {
+            let line = comment(&n.to_string(), Some("gone"), n);
+            with(line, "discussion", format!("d{}", n % 300))
+        })
+        .collect();
+    let report = world.jsonl(&lines).await;
+    assert_eq!(
+        (report.discussions.imported, report.comments.imported),
+        (300, 900)
+    );
+    assert_eq!(noted(&report, Note::OrphanMissingParent), 900);
+    let order = report.oddities.iter().map(|odd| odd.line);
+    let by_discussion = (0..300).flat_map(|d| (0..3).map(move |n| n * 300 + d + 1));
+    assert!(order.eq(by_discussion));
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_later_file_answers_comments_of_an_earlier_one() {
     let world = World::empty("forum").await;
     world.jsonl(&[comment("1", None, 1)]).await;

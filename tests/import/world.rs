@@ -55,10 +55,12 @@ impl World {
                 users: Arc::new(SqliteUsers::new(users)),
                 ids: Arc::new(ids),
                 clock,
+                tasks: tasks.clone(),
             },
             options: ImportOptions {
                 source: source.to_owned(),
                 dry_run: false,
+                restore: false,
                 limits: TextLimits::default(),
                 comments_max: 1_000_000,
                 depth_limit: 1,
@@ -103,6 +105,7 @@ impl World {
             entity: None,
             closed: false,
             depth_limit: 1,
+            kept: None,
         };
         let (found, is_new) = self
             .importer

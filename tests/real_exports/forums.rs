@@ -143,13 +143,14 @@ pub(crate) async fn rlist_counts(file: PathBuf) {
         numbers(&[(Reason::TextRefused, 20)])
     );
     // 2,020 parents are absent, that of one comment that is left out among them. Five messages
-    // answer themselves.
+    // answer themselves. Nine subjects hold control characters.
     let notes = numbers(&[
         (Note::OrphanMissingParent, 2_019),
         (Note::CycleBroken, 5),
         (Note::ClockInversion, 70),
         (Note::Tombstone, 1),
         (Note::TextLost, 9),
+        (Note::TitleDropped, 9),
     ]);
     assert_eq!(report.notes, notes, "{}", report.table());
     world.close().await;

@@ -17,6 +17,9 @@ mod world;
 
 mod forums;
 
+#[path = "../graphql/restore.rs"]
+#[expect(dead_code, reason = "the tests of the schema use more of it")]
+mod restore;
 #[path = "../graphql/support.rs"]
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod support;
@@ -100,6 +103,11 @@ fn main() -> ExitCode {
             "wordpress_read_whole_is_the_same_in_both_modes",
             &wordpress,
             wxr::both_modes_agree,
+        ),
+        case(
+            "disqus_exported_and_restored_is_the_same_to_readers",
+            &disqus,
+            comes_back,
         ),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -186,4 +194,25 @@ async fn same_ids(file: PathBuf) {
         world.close().await;
     }
     assert_eq!(ids.first(), ids.last());
+}
+
+async fn comes_back(file: PathBuf) {
+    let app = support::TestApp::new().await;
+    let first = restore::import(&app, reader(&file), "disqus", false).await;
+    let mut discussions = Vec::new();
+    let mut export = reader(&file);
+    while let Some(item) = export.next_item().unwrap() {
+        if let SourceItem::Discussion(source) = item {
+            discussions.push(restore::imported(&app, "disqus", &source.source_id).await);
+        }
+    }
+    let (other, counts) = restore::comes_back(&app, &discussions).await;
+    assert_eq!(counts.comments, first.comments.imported);
+    let again = restore::import(&other, reader(&file), "disqus", false).await;
+    assert_eq!(
+        (again.discussions.imported, again.comments.imported),
+        (0, 0)
+    );
+    assert_eq!(again.comments.already_there, first.comments.imported);
+    println!("{counts:?}");
 }

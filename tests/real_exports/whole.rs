@@ -48,10 +48,12 @@ pub(crate) async fn read_whole(
         users: std::sync::Arc::clone(&ports.users),
         ids: std::sync::Arc::clone(&ports.ids),
         clock: app.clock.clone(),
+        tasks: ports.tasks.clone(),
     };
     let options = ImportOptions {
         source: source.to_owned(),
         dry_run: false,
+        restore: false,
         limits: threadline::domain::text::TextLimits::default(),
         comments_max: 1_000_000,
         depth_limit: 1,

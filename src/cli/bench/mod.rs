@@ -5,6 +5,8 @@
 
 mod client;
 mod cpu;
+mod import;
+mod memory;
 mod pages;
 mod place;
 mod report;
@@ -68,6 +70,9 @@ enum BenchWhat {
     /// Pages of small and large discussions, hot and cold, beside what bounds them
     #[command(after_help = PAGES_HELP)]
     Pages(PagesArgs),
+    /// An import of a made-up export: rows per second, peak memory, sizes of files
+    #[command(after_help = import::HELP)]
+    Import(import::ImportArgs),
 }
 
 #[derive(Args, Debug)]
@@ -88,15 +93,14 @@ impl BenchCommand {
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self.what {
             BenchWhat::Pages(args) => args.run(),
+            BenchWhat::Import(args) => args.run(),
         }
     }
 }
 
 impl PagesArgs {
     fn run(self) -> Result<(), Failure> {
-        if cfg!(debug_assertions) {
-            output::warn("this build is not optimised: its ratios mean nothing");
-        }
+        warn_if_slow();
         // Made before the run: a path that cannot be written should be known then, not after.
         let json = self.json.as_ref().map(File::create).transpose();
         let json = json.map_err(|error| Failure::other(format!("cannot write: {error}")))?;
@@ -115,6 +119,12 @@ impl PagesArgs {
             writeln!(file, "{text}").map_err(Failure::other)?;
         }
         Ok(())
+    }
+}
+
+fn warn_if_slow() {
+    if cfg!(debug_assertions) {
+        output::warn("this build is not optimised: what it measures means nothing");
     }
 }
 

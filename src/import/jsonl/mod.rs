@@ -9,7 +9,12 @@
 //! A discussion that is named but not declared opens under that id. Times are RFC 3339 or ms since
 //! 1970. `format` is `plain` (the default), `markdown` or `html`; `state` is `published` (the
 //! default), `pending`, `hidden`, `deleted` or `spam`. An unknown field is an error, so that a
-//! misspelt one cannot be lost. Files of others are read by a [`map`] of their fields.
+//! misspelt one cannot be lost.
+//!
+//! Lines of an export of this service hold one more field, `threadline`, with ids, revisions and
+//! origins ([`crate::export`]). It is looked at only when restoring.
+//!
+//! Files of others are read by a [`map`] of their fields.
 
 pub mod map;
 pub mod mapped;
@@ -19,6 +24,7 @@ use std::io::{BufRead as _, Read as _};
 
 use serde::Deserialize;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde_json::Value;
 
 use crate::domain::body::BodyFormat;
 use crate::import::input::{Counted, Input, ReadError};
@@ -29,13 +35,15 @@ use crate::import::record::{
 use crate::import::report::{Reason, RowKind};
 use crate::import::times::rfc3339;
 
-/// Bytes of one line.
-pub const LINE_BYTES_MAX: u64 = 1 << 20;
+pub use crate::export::LINE_BYTES_MAX;
+use crate::export::{CommentField, DiscussionField, Kept};
 
 /// A stream of lines.
 pub struct JsonlReader {
     lines: Counted<Input>,
     line: Vec<u8>,
+    /// The field `threadline` of the last line, and its number.
+    kept: Option<(RowKind, u64, Value)>,
 }
 
 impl fmt::Debug for JsonlReader {
@@ -64,6 +72,7 @@ struct DiscussionLine {
     created_at: Option<TimeField>,
     #[serde(default)]
     closed: bool,
+    threadline: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +97,7 @@ struct CommentLine {
     body: String,
     #[serde(default)]
     state: StateField,
+    threadline: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +113,7 @@ struct AuthorField {
 enum TimeField {
     Ms(i64),
     Text(String),
-    Other(serde_json::Value),
+    Other(Value),
 }
 
 #[derive(Default, Deserialize)]
@@ -162,6 +172,7 @@ impl JsonlReader {
         Self {
             lines: Counted::new(input, u64::MAX),
             line: Vec::new(),
+            kept: None,
         }
     }
 
@@ -207,13 +218,33 @@ impl ExportReader for JsonlReader {
         let text = text.trim_start_matches('\u{feff}');
         let line: Line = serde_json::from_str(text).map_err(|error| self.error(number, &error))?;
         Ok(Some(match line {
-            Line::Discussion(line) => line.item(number),
-            Line::Comment(line) => line.item(number),
+            Line::Discussion(mut line) => {
+                let kept = line.threadline.take();
+                self.kept = kept.map(|kept| (RowKind::Discussion, number, kept));
+                line.item(number)
+            }
+            Line::Comment(mut line) => {
+                let kept = line.threadline.take();
+                self.kept = kept.map(|kept| (RowKind::Comment, number, kept));
+                line.item(number)
+            }
         }))
     }
 
     fn opens_undeclared(&self) -> bool {
         true
+    }
+
+    fn kept(&mut self) -> Result<Option<Kept>, ReadError> {
+        let Some((kind, number, field)) = self.kept.take() else {
+            return Ok(None);
+        };
+        let kept = match kind {
+            RowKind::Discussion => DiscussionField::deserialize(field).map(Kept::from),
+            RowKind::Comment => CommentField::deserialize(field).map(Kept::from),
+        };
+        let kept = kept.map_err(|error| self.error(number, &format!("threadline: {error}")));
+        kept.map(Some)
     }
 }
 

@@ -9,13 +9,12 @@ use super::*;
 const NOW_MS: i64 = 1_790_000_000_000;
 const DAY_MS: i64 = 86_400_000;
 
-fn discussions(count: usize) -> Vec<DiscussionRow> {
-    let row = DiscussionRow {
-        created_ms: NOW_MS - 100 * DAY_MS,
-        offset: 0,
+fn discussions(count: usize) -> Vec<Home> {
+    let home = Home {
+        began_ms: NOW_MS - 100 * DAY_MS,
         standing: Standing::Wanted,
     };
-    vec![row; count]
+    vec![home; count]
 }
 
 /// A comment of discussion 0, `day` days after its beginning.
@@ -26,7 +25,7 @@ fn row(key: Key, parent: Key, day: i64) -> Row {
         parent,
         created_ms,
         version_ms: created_ms,
-        offset: 0,
+        words: 0,
         discussion: 0,
         fate: Fate::Whole,
         name_dropped: false,
@@ -51,7 +50,7 @@ fn a_reply_before_its_parent_in_the_file_is_written_after_it() {
 }
 
 #[test]
-fn missing_foreign_and_skipped_parents_make_roots_and_say_so() {
+fn missing_and_skipped_parents_make_roots_and_say_so() {
     let mut rows = [
         row(1, 99, 1),
         row(2, 3, 1),
@@ -66,7 +65,7 @@ fn missing_foreign_and_skipped_parents_make_roots_and_say_so() {
         roots(&plan),
         [
             Some(Note::OrphanMissingParent),
-            Some(Note::OrphanForeignParent),
+            Some(Note::OrphanMissingParent),
             None,
             Some(Note::OrphanParentSkipped),
             None
@@ -158,21 +157,6 @@ fn dates_that_cannot_be_take_the_parents_or_the_discussions_and_are_never_1970()
 }
 
 #[test]
-fn a_discussion_without_a_time_begins_with_its_first_comment() {
-    let mut kinds = discussions(2);
-    kinds[0].created_ms = NO_TIME;
-    kinds[1].created_ms = 0;
-    let rows = [row(1, 0, 9), row(2, 0, 4)];
-    let plan = resolve(&rows, &kinds, NOW_MS);
-    assert_eq!(plan.groups[0].time_ms, rows[1].created_ms);
-    assert_eq!(
-        plan.groups[1].time_ms, rows[1].created_ms,
-        "the file's first"
-    );
-    assert!(plan.groups[0].clamped && plan.groups[1].clamped);
-}
-
-#[test]
 fn a_chain_of_a_hundred_thousand_does_not_overflow() {
     let rows: Vec<Row> = (0..100_000_u32)
         .rev()
@@ -204,7 +188,7 @@ proptest! {
         let plan = resolve(&rows, &discussions(3), NOW_MS);
         let mut written = HashSet::new();
         for (group, number) in plan.groups.iter().zip(0_u32..) {
-            for at in &plan.order[group.rows.clone()] {
+            for at in &plan.order[group.clone()] {
                 let (row, place) = (&rows[wide(*at)], &plan.places[wide(*at)]);
                 prop_assert_eq!(row.discussion, number);
                 prop_assert!(written.insert(wide(*at)), "written twice");

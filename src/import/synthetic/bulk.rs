@@ -54,6 +54,7 @@ pub async fn bulk(
             entity: Some((BULK_ENTITY_TYPE.to_owned(), name.to_owned())),
             closed: false,
             depth_limit: service.settings().depth_limit,
+            kept: None,
         })
         .await?;
     for start in (0..size).step_by(usize::try_from(BATCH_ROWS).unwrap_or(usize::MAX)) {
@@ -85,11 +86,13 @@ fn row(at: u32, first_ms: i64) -> ImportComment {
         format: BodyFormat::Plain,
         edited_at_ms: None,
         state: CommentState::Published,
+        parent_id: None,
+        kept: None,
     }
 }
 
 /// About 120 characters, of which some have to be escaped in JSON and HTML.
-fn text(at: u32) -> String {
+pub(super) fn text(at: u32) -> String {
     let mut text = format!("Comment {at} says \"hello\" & more:");
     let start = usize::try_from(at).unwrap_or_default();
     for word in WORDS.iter().cycle().skip(start % WORDS.len()) {

@@ -6,6 +6,7 @@
 
 mod bulk;
 mod catalogue;
+mod export;
 mod people;
 mod plan;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 mod texts;
 
 pub use self::bulk::{BULK_ENTITY_TYPE, BULK_PEOPLE, bulk};
+pub use self::export::{ExportShape, write_export};
 
 use self::catalogue::{TOPICS, Topic};
 use self::people::PEOPLE;
@@ -87,6 +89,7 @@ async fn seed_topic(service: &Service, number: usize, topic: &Topic) -> ServiceR
                 .map(|(kind, id)| (kind.to_owned(), id.to_owned())),
             closed: topic.is_closed,
             depth_limit: settings.depth_limit,
+            kept: None,
         })
         .await?;
     let mut comments = plan::comments(number, topic).into_iter().peekable();

@@ -139,6 +139,8 @@ fn comment(topic: &Topic, spot: Spot, parent: Option<Spot>) -> ImportComment {
         edited_at_ms: is_edited.then_some(created_ms + 3 * MINUTE_MS),
         state,
         source_id,
+        parent_id: None,
+        kept: None,
     }
 }
 

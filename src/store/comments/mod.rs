@@ -32,7 +32,11 @@
 //! - **I1** the same row imported twice is one comment with one id;
 //! - **I2** ids depend on the source alone: another order or another run gives the same ids;
 //! - **I3** two source ids never share an id; nothing is merged across discussions;
-//! - **I4** imported rows write no log entry and leave the discussion without a complete index.
+//! - **I4** imported rows write no log entry and leave the discussion without a complete index;
+//! - **I5** a call that imports more than [`IMPORT_BATCH_MAX`] rows is refused as a whole;
+//! - **I6** a row of our own export keeps id, author, revisions, state and origin; again, it changes nothing;
+//! - **I7** a discussion whose kept id another one holds gets its own, the same on every run;
+//! - **I8** where imported rows came from is told by their ids.
 
 mod index;
 mod moderation;
@@ -48,11 +52,15 @@ pub use moderation::{
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use writes::{
     Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
-    ImportOutcome, NewComment, NewDiscussion, Opened,
+    ImportOutcome, KeptComment, KeptDiscussion, NewComment, NewDiscussion, Opened, Origin,
 };
 
 /// How long after its id's time a create may still be written, in ms; later it fails unwritten.
 pub const CREATE_LATE_MAX_MS: i64 = 10_000;
+
+/// Rows of one call of an import at most; more are refused with
+/// [`StoreErrorKind::Limit`](crate::store::StoreErrorKind::Limit).
+pub const IMPORT_BATCH_MAX: usize = 500;
 
 /// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
 pub trait CommentStore: CommentReads + CommentWrites + CommentModeration + CommentIndex {}

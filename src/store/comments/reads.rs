@@ -11,6 +11,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::page::Slice;
 use crate::store::StoreError;
+use crate::store::comments::Origin;
 
 /// One ordered list inside a discussion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,6 +139,19 @@ pub trait CommentReads: Send + Sync + Debug {
         from: EventId,
         limit: u32,
     ) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// Where a discussion was imported from; `None` if it was not (I8).
+    async fn origin_of_discussion(
+        &self,
+        discussion: DiscussionId,
+    ) -> Result<Option<Origin>, StoreError>;
+
+    /// Where those of `ids` that were imported came from, in no particular order (I8).
+    async fn origins(
+        &self,
+        discussion: DiscussionId,
+        ids: &[CommentId],
+    ) -> Result<Vec<(CommentId, Origin)>, StoreError>;
 
     /// Makes later reads see at least `event`, whichever instance wrote it.
     async fn catch_up(&self, discussion: DiscussionId, event: EventId) -> Result<(), StoreError>;

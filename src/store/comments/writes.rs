@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::moderation::ChangeOutcome;
+use super::moderation::{ChangeOutcome, Revision};
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::discussion::Discussion;
@@ -118,6 +118,39 @@ pub struct EditComment {
     pub event_id: EventId,
 }
 
+/// Where a row came from: the system and its id there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    /// The system, for example `disqus`.
+    pub source: String,
+    /// Its id there.
+    pub source_id: String,
+}
+
+/// What a discussion that was exported from this service keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptDiscussion {
+    /// Its id; another one is made when another discussion holds it (I7).
+    pub id: DiscussionId,
+    /// Whether new comments wait for a moderator.
+    pub premoderated: bool,
+    /// Where it had been imported from.
+    pub origin: Option<Origin>,
+}
+
+/// What a comment that was exported from this service keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptComment {
+    /// Its id; a row that has it already is taken for this one (I6).
+    pub id: CommentId,
+    /// Its revision.
+    pub revision: u32,
+    /// Its earlier texts.
+    pub revisions: Vec<Revision>,
+    /// Where it had been imported from.
+    pub origin: Option<Origin>,
+}
+
 /// A discussion of another system.
 #[derive(Clone, Debug)]
 pub struct ImportDiscussion {
@@ -137,6 +170,8 @@ pub struct ImportDiscussion {
     pub closed: bool,
     /// Depth limit of its first layout.
     pub depth_limit: u16,
+    /// What it keeps, if it was exported from this service.
+    pub kept: Option<KeptDiscussion>,
 }
 
 /// A comment of another system. Parents come before their replies.
@@ -148,6 +183,8 @@ pub struct ImportComment {
     pub created_ms: i64,
     /// The source id of what it answers: imported before, or earlier in this batch.
     pub parent_source_id: Option<String>,
+    /// The id its parent keeps: who it answers if the source id is not known.
+    pub parent_id: Option<CommentId>,
     /// Who wrote it; [`UserId::NOBODY`] for a buried one.
     pub author_id: UserId,
     /// Source text; empty for a buried one.
@@ -158,6 +195,8 @@ pub struct ImportComment {
     pub edited_at_ms: Option<i64>,
     /// Where it stands.
     pub state: CommentState,
+    /// What it keeps, if it was exported from this service.
+    pub kept: Option<Box<KeptComment>>,
 }
 
 /// What became of one imported comment.
@@ -187,13 +226,24 @@ pub trait CommentWrites: Send + Sync + Debug {
     /// Changes a text and keeps the old one as a revision (C5). The same edit repeated is one.
     async fn edit(&self, edit: EditComment) -> Result<ChangeOutcome, StoreError>;
 
-    /// Opens a discussion of another system, or finds it again. `true`: it is new (I1–I3).
+    /// Opens discussions of another system in the order given, or finds them again; each at its
+    /// place. `true`: it is new (I1–I3, I5–I7).
+    async fn import_discussions(
+        &self,
+        batch: Vec<ImportDiscussion>,
+    ) -> Result<Vec<(Arc<Discussion>, bool)>, StoreError>;
+
+    /// As [`Self::import_discussions`], for one.
     async fn import_discussion(
         &self,
         new: ImportDiscussion,
-    ) -> Result<(Arc<Discussion>, bool), StoreError>;
+    ) -> Result<(Arc<Discussion>, bool), StoreError> {
+        let mut opened = self.import_discussions(vec![new]).await?;
+        let missing = || StoreError::corrupt("discussions", "?", "discussion_id");
+        opened.pop().ok_or_else(missing)
+    }
 
-    /// Writes comments of another system, in the order given (I1–I4). `marker` is a freshly minted
+    /// Writes comments of another system, in the order given (I1–I6). `marker` is a freshly minted
     /// id; `comments_max` as in [`NewComment`].
     async fn import_comments(
         &self,

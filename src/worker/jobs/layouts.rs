@@ -40,12 +40,15 @@ impl LayoutJob {
         }
         let comments = &self.service.ports().comments;
         let flipped = comments.flip_layout(discussion.id).await?;
-        let outcome = if flipped {
-            "flipped"
-        } else {
-            "not complete yet"
-        };
-        Ok(WalkTally::of_item(outcome, 0))
+        if flipped {
+            return Ok(WalkTally::of_item("flipped", 0));
+        }
+        let mut found = WalkTally::of_item("not complete yet", 0);
+        found.fault(
+            discussion.id,
+            "the layout is not complete yet: build it first",
+        );
+        Ok(found)
     }
 
     async fn remove(

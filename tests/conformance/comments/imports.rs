@@ -1,11 +1,14 @@
-//! Imports: I1, I2, I4.
+//! Imports: I1, I2, I4, I5.
 
 use threadline::domain::body::BodyFormat;
 use threadline::domain::comment::{CommentState, DEPTH_MAX};
 use threadline::domain::discussion::DiscussionState;
 use threadline::domain::ids::imported::first_place;
 use threadline::domain::ids::{CommentId, UserId};
-use threadline::store::comments::{ImportComment, ImportDiscussion, ImportOutcome};
+use threadline::store::StoreErrorKind;
+use threadline::store::comments::{
+    IMPORT_BATCH_MAX, ImportComment, ImportDiscussion, ImportOutcome,
+};
 
 use super::kit::{
     ANN, BOB, PLENTY, SOURCE_MS, expect_outcome, ids, imported, source_comment, source_discussion,
@@ -30,6 +33,8 @@ pub(super) const CASES: Cases = cases![
     i2_another_source_gives_other_ids,
     i4_imported_rows_write_no_log_entry,
     i4_an_import_leaves_the_discussion_without_a_complete_index,
+    i5_a_call_of_more_rows_than_one_may_have_writes_nothing,
+    i5_a_full_call_is_taken_and_discussions_come_back_in_their_order,
 ];
 
 /// Roots with chains and fans below, times all over the place; parents come before replies.
@@ -414,4 +419,52 @@ async fn i4_an_import_leaves_the_discussion_without_a_complete_index(env: Commen
     env.let_writes_settle();
     assert!(build(&env, discussion).await);
     env.audit(discussion).await;
+}
+
+fn roots(count: usize) -> Vec<ImportComment> {
+    (0..count)
+        .map(|number| source_comment(&number.to_string(), SOURCE_MS, None))
+        .collect()
+}
+
+async fn i5_a_call_of_more_rows_than_one_may_have_writes_nothing(env: Comments) {
+    let discussion = env.open(1).await;
+    let rows = roots(IMPORT_BATCH_MAX + 1);
+    let refused = env
+        .store
+        .import_comments(discussion, "disqus", rows, env.mint(), PLENTY)
+        .await;
+    assert_eq!(refused.unwrap_err().kind, StoreErrorKind::Limit);
+    assert_eq!(env.audit(discussion).await, vec![]);
+    let many = (0..=IMPORT_BATCH_MAX).map(|number| source_discussion(&number.to_string()));
+    let refused = env.store.import_discussions(many.collect()).await;
+    assert_eq!(refused.unwrap_err().kind, StoreErrorKind::Limit);
+    let (_, is_new) = env
+        .store
+        .import_discussion(source_discussion("0"))
+        .await
+        .unwrap();
+    assert!(is_new);
+}
+
+async fn i5_a_full_call_is_taken_and_discussions_come_back_in_their_order(env: Comments) {
+    let discussion = env.open(1).await;
+    env.import(discussion, roots(IMPORT_BATCH_MAX)).await;
+    assert_eq!(env.audit(discussion).await.len(), IMPORT_BATCH_MAX);
+    let with_url = |number: usize| ImportDiscussion {
+        url: Some(format!("a.example/{}", number / 2)),
+        ..source_discussion(&number.to_string())
+    };
+    let batch: Vec<ImportDiscussion> = (0..IMPORT_BATCH_MAX).map(with_url).collect();
+    for wanted in [true, false] {
+        let opened = env.store.import_discussions(batch.clone()).await.unwrap();
+        assert_eq!(opened.len(), batch.len());
+        for (number, (found, is_new)) in opened.iter().enumerate() {
+            assert_eq!(*is_new, wanted);
+            assert_eq!(found.title, batch[number].title);
+            // Of two with one address, the first one has it.
+            let url = batch[number].url.clone().filter(|_| number % 2 == 0);
+            assert_eq!(found.url, url);
+        }
+    }
 }

@@ -9,8 +9,9 @@ use threadline::domain::discussion::Discussion;
 use threadline::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use threadline::domain::page::Slice;
 use threadline::store::comments::{
-    ChangeOutcome, Claim, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
-    ImportOutcome, Lane, LogEntry, NewComment, NewDiscussion, Opened, StateChange,
+    ChangeOutcome, Claim, CreateOutcome, EditComment, IMPORT_BATCH_MAX, ImportComment,
+    ImportDiscussion, ImportOutcome, Lane, LogEntry, NewComment, NewDiscussion, Opened,
+    StateChange,
 };
 
 use super::Comments;
@@ -92,6 +93,8 @@ pub(crate) fn source_comment(id: &str, created_ms: i64, parent: Option<&str>) ->
         format: BodyFormat::Html,
         edited_at_ms: None,
         state: CommentState::Published,
+        parent_id: None,
+        kept: None,
     }
 }
 
@@ -105,6 +108,7 @@ pub(crate) fn source_discussion(id: &str) -> ImportDiscussion {
         entity: None,
         closed: false,
         depth_limit: 1,
+        kept: None,
     }
 }
 
@@ -307,19 +311,22 @@ impl Comments {
         self.store.by_author(author, all(10_000)).await.unwrap()
     }
 
-    /// Imports comments of `disqus` in the order given.
+    /// Imports comments of `disqus` in the order given, in as few calls as may be.
     pub(crate) async fn import(
         &self,
         discussion: DiscussionId,
         batch: Vec<ImportComment>,
     ) -> Vec<ImportOutcome> {
-        let count = batch.len();
-        let outcomes = self
-            .store
-            .import_comments(discussion, "disqus", batch, self.mint(), PLENTY)
-            .await
-            .unwrap();
-        assert_eq!(outcomes.len(), count, "one outcome a row");
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for rows in batch.chunks(IMPORT_BATCH_MAX) {
+            let rows = rows.to_vec();
+            let told = self
+                .store
+                .import_comments(discussion, "disqus", rows, self.mint(), PLENTY)
+                .await;
+            outcomes.extend(told.unwrap());
+        }
+        assert_eq!(outcomes.len(), batch.len(), "one outcome a row");
         outcomes
     }
 

@@ -10,6 +10,7 @@ mod index;
 pub(crate) mod kit;
 mod layouts;
 mod places;
+mod restores;
 mod runs;
 mod slices;
 mod states;
@@ -41,6 +42,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         index::CASES,
         layouts::CASES,
         imports::CASES,
+        restores::CASES,
         places::CASES,
         walking::CASES,
         property::CASES,

@@ -136,17 +136,25 @@ async fn c9_runs_cover_a_list_that_imports_fill_from_its_end(env: Comments) {
 
 async fn c9_a_first_hidden_row_in_a_batch_hides_what_is_cut_after_it(env: Comments) {
     let discussion = env.open(1).await;
-    let mut batch = vec![source_comment("root", SOURCE_MS, None)];
-    batch[0].state = CommentState::Hidden;
     // All into one gap, so that the run they lie in grows in its middle.
-    batch.push(source_comment("last", SOURCE_MS + 9_000, Some("root")));
-    batch.extend((0..2_400).map(|index| {
-        let ms = SOURCE_MS + 1 + index * 1_009 % 2_400;
-        source_comment(&format!("{index}"), ms, Some("root"))
+    let mut rows = vec![
+        source_comment("first", SOURCE_MS, None),
+        source_comment("last", SOURCE_MS + 9_000, None),
+    ];
+    rows.extend((0..1_900).map(|index| {
+        let ms = SOURCE_MS + 1 + index * 1_009 % 1_900;
+        source_comment(&format!("{index}"), ms, None)
+    }));
+    env.import(discussion, rows).await;
+    let mut batch = vec![source_comment("root", SOURCE_MS + 1, None)];
+    batch[0].state = CommentState::Hidden;
+    batch.extend((0..400).map(|index| {
+        let ms = SOURCE_MS + 2 + index * 101 % 2_000;
+        source_comment(&format!("reply {index}"), ms, Some("root"))
     }));
     env.import(discussion, batch).await;
-    assert_eq!(env.sums(discussion).await, (2_402, 2_401, 0, 0));
-    check(&env, discussion, &[Lane::Linear]).await;
+    assert_eq!(env.sums(discussion).await, (2_303, 2_302, 1_902, 1_902));
+    check(&env, discussion, &[Lane::Linear, Lane::Roots]).await;
 }
 
 async fn c9_runs_of_a_long_branch_are_built_and_go_on_growing(env: Comments) {

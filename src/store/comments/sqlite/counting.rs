@@ -94,10 +94,7 @@ async fn add_to_lane(
                 ..run
             };
             put_run(db, discussion.id, lane, grown).await?;
-            if grown.tally.total > RUN_ROWS_GROWN {
-                cut_run(db, discussion, lane, grown).await?;
-            }
-            Ok(())
+            cut_if_grown(db, discussion, lane, grown).await
         }
         // After a full run, or before the first one.
         _ => add_below_next(db, discussion.id, lane, id, tally).await,
@@ -132,17 +129,7 @@ async fn add_below_next(
     };
     let next = next.as_ref().map(rows::run).transpose()?;
     if let Some(next) = next.filter(|next| next.tally.total < RUN_ROWS_MAX) {
-        sqlx::query(
-            "DELETE FROM branch_counts \
-             WHERE discussion_id = ? AND layout = ? AND branch_id = ? AND from_id = ?",
-        )
-        .bind(discussion.get())
-        .bind(lane.0)
-        .bind(lane.1)
-        .bind(next.from_id.get())
-        .execute(&mut *db)
-        .await
-        .during(OP)?;
+        delete_run(db, discussion, lane, next.from_id).await?;
         run.to_id = next.to_id;
         run.tally += next.tally;
     }
@@ -168,6 +155,26 @@ pub(super) async fn put_run(
         .execute(db)
         .await
         .during(OP)?;
+    Ok(())
+}
+
+pub(super) async fn delete_run(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    lane: LaneKey,
+    from: CommentId,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM branch_counts \
+         WHERE discussion_id = ? AND layout = ? AND branch_id = ? AND from_id = ?",
+    )
+    .bind(discussion.get())
+    .bind(lane.0)
+    .bind(lane.1)
+    .bind(from.get())
+    .execute(db)
+    .await
+    .during(OP)?;
     Ok(())
 }
 
@@ -242,13 +249,16 @@ pub(super) async fn set_sums(
     Ok(())
 }
 
-/// Cuts a run that grew in its middle: its rows are counted anew in runs of the usual size.
-async fn cut_run(
+/// Cuts a run that grew too long in its middle: its rows are counted anew in runs of the usual size.
+pub(super) async fn cut_if_grown(
     db: &mut SqliteConnection,
     discussion: &Discussion,
     lane: LaneKey,
     run: Run,
 ) -> Result<(), StoreError> {
+    if run.tally.total <= RUN_ROWS_GROWN {
+        return Ok(());
+    }
     let within = rows_between(db, discussion.id, run.from_id, run.to_id).await?;
     let limit = depth_limit(discussion, lane.0);
     let in_lane = within
@@ -386,7 +396,8 @@ async fn adjust_lane(
     Ok(())
 }
 
-async fn add_to_discussion(
+/// Adds differences to the discussion's sums.
+pub(super) async fn add_to_discussion(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
     all: Tally,

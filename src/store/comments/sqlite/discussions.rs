@@ -134,13 +134,14 @@ impl CommentWrites for SqliteComments {
         .await
     }
 
-    async fn import_discussion(
+    async fn import_discussions(
         &self,
-        new: ImportDiscussion,
-    ) -> Result<(Arc<Discussion>, bool), StoreError> {
+        batch: Vec<ImportDiscussion>,
+    ) -> Result<Vec<(Arc<Discussion>, bool)>, StoreError> {
+        import::check_size(batch.len())?;
         self.group
-            .write("comments.import_discussion", move |db| {
-                Box::pin(import::discussion(db, new))
+            .write("comments.import_discussions", move |db| {
+                Box::pin(import::discussions(db, batch))
             })
             .await
     }
@@ -153,6 +154,7 @@ impl CommentWrites for SqliteComments {
         marker: i64,
         comments_max: i64,
     ) -> Result<Vec<ImportOutcome>, StoreError> {
+        import::check_size(batch.len())?;
         let source = source.to_owned();
         self.change("comments.import_comments", discussion, move |db| {
             Box::pin(async move {

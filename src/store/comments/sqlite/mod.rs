@@ -14,6 +14,7 @@ mod discussions;
 mod import;
 mod index;
 mod layouts;
+mod origins;
 mod queue;
 mod reads;
 mod recount;
@@ -33,6 +34,7 @@ use crate::store::driver::sqlite::{Migration, SqliteGroup};
 pub const MIGRATIONS: &[Migration] = &[
     include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0003.sql"),
 ];
 
 /// How the engine behaves.

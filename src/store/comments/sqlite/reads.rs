@@ -6,16 +6,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use sqlx::Row as _;
 
-use super::SqliteComments;
 use super::cache::Epoch;
 use super::rows::{self, comment_columns, discussion_columns, lane_key};
+use super::{SqliteComments, origins};
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::counts::{CountedRow, Run, Tally};
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::page::Slice;
 use crate::store::StoreError;
-use crate::store::comments::{CommentReads, Lane, LogEntry, LogKind, Rows};
+use crate::store::comments::{CommentReads, Lane, LogEntry, LogKind, Origin, Rows};
 use crate::store::driver::sqlite::DuringOp as _;
 
 macro_rules! linear_sql {
@@ -470,6 +470,21 @@ impl CommentReads for SqliteComments {
                 })
             })
             .collect()
+    }
+
+    async fn origin_of_discussion(
+        &self,
+        discussion: DiscussionId,
+    ) -> Result<Option<Origin>, StoreError> {
+        origins::of_discussion(&self.group, discussion).await
+    }
+
+    async fn origins(
+        &self,
+        discussion: DiscussionId,
+        ids: &[CommentId],
+    ) -> Result<Vec<(CommentId, Origin)>, StoreError> {
+        origins::of_comments(&self.group, discussion, ids).await
     }
 
     async fn catch_up(&self, _: DiscussionId, _: EventId) -> Result<(), StoreError> {
