@@ -2,17 +2,21 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::import_formats::{self as formats, IssoArgs, WxrArgs};
+use super::import_forums::{self as forums, DiscourseArgs, JsonlArgs, RedditArgs};
 use super::{ConfigFile, Failure, output};
 use crate::app::{App, AppBuilder};
 use crate::config::Config;
-use crate::import::{Format, ImportOptions, Importer, Report, input};
+use crate::import::input::{self, Input};
+use crate::import::rewrite::{Rewritten, UrlRewrite};
+use crate::import::{ExportReader, Format, ImportOptions, Importer, Report, isso};
 use crate::tasks::Tasks;
 use crate::telemetry;
 
@@ -21,17 +25,26 @@ The file is read to its end before anything is written: a broken file imports no
 is named. It may be plain, gzip or zstd; `-` is standard input. Rows are known by their source name
 and id, so importing the same file again imports nothing, and an interrupted import is run again.
 
-Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
-some rows were rejected or texts lost (see the report); 130 interrupted.
+A discussion is found by the address of its page. If the pages have moved since the export,
+--rewrite-url says where to; otherwise their comments are imported and shown nowhere.
 
+Exit codes: 0 all well, skipped rows included; 1 the file is broken or the store failed; 3 done, but
+some rows were rejected or texts lost, or all comments were left out (see the report); 130
+interrupted.";
+
+const EXAMPLES: &str = "\
 Examples:
   threadline import disqus export.xml.gz --dry-run --report report.json
+  threadline import wxr export.xml --zone Europe/Helsinki
+  threadline import discourse posts.jsonl.zst --site https://forum.example
   threadline import jsonl - --source forum < comments.jsonl
-  threadline import jsonl --restore backup.jsonl.zst";
+  threadline import jsonl --restore backup.jsonl.zst
+
+Each format's own help says where its file comes from: threadline import wxr --help";
 
 /// Import comments from another system
 #[derive(Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{AFTER_HELP}\n\n{EXAMPLES}"))]
 pub(crate) struct ImportCommand {
     #[command(subcommand)]
     format: ImportFormat,
@@ -39,39 +52,85 @@ pub(crate) struct ImportCommand {
 
 #[derive(Debug, Subcommand)]
 enum ImportFormat {
+    /// Posts of a Discourse forum: JSON of its API
+    #[command(long_about = forums::DISCOURSE_ABOUT, after_help = AFTER_HELP)]
+    Discourse(DiscourseArgs),
     /// A Disqus export: XML with `<thread>` and `<post>`
-    #[command(after_help = AFTER_HELP)]
+    #[command(long_about = formats::DISQUS_ABOUT, after_help = AFTER_HELP)]
     Disqus(FileArgs),
-    /// Our own format: one JSON object a line, discussions and comments in any order
-    #[command(after_help = AFTER_HELP)]
+    /// An Isso database: a SQLite file
+    #[command(long_about = formats::ISSO_ABOUT, after_help = AFTER_HELP)]
+    Isso(IssoArgs),
+    /// JSON lines: our own format, or another's whose fields `--map` names
+    #[command(long_about = forums::JSONL_ABOUT, after_help = AFTER_HELP)]
     Jsonl(JsonlArgs),
+    /// Comments of Reddit: a table or a dump of JSON lines
+    #[command(long_about = forums::REDDIT_ABOUT, after_help = AFTER_HELP)]
+    Reddit(RedditArgs),
+    /// A remark42 backup: lines of JSON in a .gz file
+    #[command(long_about = formats::REMARK42_ABOUT, after_help = AFTER_HELP)]
+    Remark42(FileArgs),
+    /// A WordPress export: XML with posts and their comments
+    #[command(long_about = formats::WXR_ABOUT, after_help = AFTER_HELP)]
+    Wxr(WxrArgs),
 }
 
-#[derive(Args, Debug)]
-struct JsonlArgs {
-    #[command(flatten)]
-    file: FileArgs,
-    /// Bring rows that `threadline export` wrote back as they were, under their ids
-    ///
-    /// Discussions and comments keep their ids, comments also authors, revisions and states, and
-    /// what was imported is known by where it came from: importing the first export again adds
-    /// nothing. The file is believed, so restore only what you exported yourself. Rows that are
-    /// there already stay as they are; a discussion whose id another one holds gets its own and is
-    /// reported. Not in an export, and so not restored: the log of changes, posting keys, and which
-    /// sign-in belongs to which user (the users' store needs a copy of its own for that).
-    #[arg(long, verbatim_doc_comment)]
-    restore: bool,
+impl ImportFormat {
+    fn args(&self) -> &FileArgs {
+        match self {
+            Self::Disqus(args) | Self::Remark42(args) => args,
+            Self::Discourse(args) => &args.file,
+            Self::Isso(args) => &args.file,
+            Self::Jsonl(args) => &args.file,
+            Self::Reddit(args) => &args.file,
+            Self::Wxr(args) => &args.file,
+        }
+    }
+
+    /// The name rows are known under unless another is given.
+    fn source(&self) -> &'static str {
+        match self {
+            Self::Discourse(_) => Format::Discourse.source(),
+            Self::Disqus(_) => Format::Disqus.source(),
+            Self::Isso(_) => isso::SOURCE,
+            Self::Jsonl(_) => Format::Jsonl.source(),
+            Self::Reddit(_) => Format::Reddit.source(),
+            Self::Remark42(_) => Format::Remark42.source(),
+            Self::Wxr(_) => Format::Wxr.source(),
+        }
+    }
+
+    fn restores(&self) -> bool {
+        matches!(self, Self::Jsonl(args) if args.restore)
+    }
+
+    fn reader(&self, bar: &ProgressBar, tasks: &Tasks) -> Result<Box<dyn ExportReader>, Failure> {
+        let reader = match self {
+            Self::Discourse(args) => args.reader(bar)?,
+            Self::Disqus(args) => Format::Disqus.reader(args.input(bar)?),
+            Self::Isso(args) => args.reader(bar, tasks)?,
+            Self::Jsonl(args) => args.reader(bar)?,
+            Self::Reddit(args) => args.reader(bar)?,
+            Self::Remark42(args) => Format::Remark42.reader(args.input(bar)?),
+            Self::Wxr(args) => args.reader(bar)?,
+        };
+        Ok(Rewritten::wrap(reader, self.args().rewrite_url.clone()))
+    }
 }
 
+/// What every format is asked.
 #[derive(Args, Debug)]
-struct FileArgs {
+pub(super) struct FileArgs {
     #[command(flatten)]
     config: ConfigFile,
     /// The export; `-` reads standard input
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// The name the rows are known under; another name imports them again
     #[arg(long, value_name = "NAME", value_parser = source_name)]
     source: Option<String>,
+    /// Move addresses that begin with OLD to NEW; may be given several times
+    #[arg(long, value_name = "OLD=NEW")]
+    rewrite_url: Vec<UrlRewrite>,
     /// Read, decide and report, but write nothing
     #[arg(long)]
     dry_run: bool,
@@ -82,20 +141,13 @@ struct FileArgs {
 
 impl ImportCommand {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
-        let config = self.args().config.load()?.config;
+        let config = self.format.args().config.load()?.config;
         telemetry::init(&config.telemetry).map_err(Failure::other)?;
         let runtime = super::runtime()?;
         let imported = runtime.block_on(self.import_into(config));
         // A reader that still waits for its input is not waited for.
         runtime.shutdown_background();
         imported
-    }
-
-    fn args(&self) -> &FileArgs {
-        match &self.format {
-            ImportFormat::Disqus(args) => args,
-            ImportFormat::Jsonl(args) => &args.file,
-        }
     }
 
     /// The stores are opened as for serving, so a gateway may be running on them meanwhile.
@@ -109,14 +161,7 @@ impl ImportCommand {
 
     /// Imports. The app keeps its lease until this returns.
     async fn import(&self, app: &App) -> Result<ExitCode, Failure> {
-        let (args, format) = match &self.format {
-            ImportFormat::Disqus(args) => (args, Format::Disqus),
-            ImportFormat::Jsonl(args) => (&args.file, Format::Jsonl),
-        };
-        let restore = match &self.format {
-            ImportFormat::Disqus(_) => false,
-            ImportFormat::Jsonl(args) => args.restore,
-        };
+        let args = self.format.args();
         let (ports, settings) = (app.service().ports(), app.service().settings());
         let tasks: &Tasks = &ports.tasks;
         let importer = Importer {
@@ -127,19 +172,17 @@ impl ImportCommand {
             tasks: ports.tasks.clone(),
         };
         let options = ImportOptions {
-            source: args.source.clone().unwrap_or(format.source().to_owned()),
+            source: (args.source.clone()).unwrap_or_else(|| self.format.source().to_owned()),
             dry_run: args.dry_run,
-            restore,
+            restore: self.format.restores(),
             limits: settings.text,
             comments_max: settings.comments_per_discussion_max,
             depth_limit: settings.depth_limit,
             kept_parameters: settings.url_query_parameters_kept.clone(),
         };
         let bar = progress_bar();
-        let input = input::open(&args.file, &bar).map_err(|error| {
-            Failure::other(format!("cannot read {}: {error}", args.file.display()))
-        })?;
         let report_file = args.report_file()?;
+        let reader = self.format.reader(&bar, tasks)?;
         let stop = tasks.stopping().child_token();
         let listening = stop.clone();
         let listener = tasks.spawn(async move {
@@ -148,7 +191,6 @@ impl ImportCommand {
                 () = listening.cancelled() => {}
             }
         });
-        let reader = format.reader(input);
         let report = importer.run(reader, &options, &stop, &bar).await;
         stop.cancel();
         bar.finish_and_clear();
@@ -162,6 +204,16 @@ impl ImportCommand {
 }
 
 impl FileArgs {
+    pub(super) fn is_stdin(&self) -> bool {
+        self.file == Path::new("-")
+    }
+
+    pub(super) fn input(&self, bar: &ProgressBar) -> Result<Input, Failure> {
+        input::open(&self.file, bar).map_err(|error| {
+            Failure::other(format!("cannot read {}: {error}", self.file.display()))
+        })
+    }
+
     /// Made before the import: a path that cannot be written should be known then, not after.
     fn report_file(&self) -> Result<Option<File>, Failure> {
         let Some(path) = &self.report else {
@@ -209,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Parser)]
+    #[derive(Debug, Parser)]
     struct Alone {
         #[command(flatten)]
         import: ImportCommand,
@@ -225,6 +277,7 @@ mod tests {
             report: Some(folder.path().join(".").join("export.xml")),
             file: file.clone(),
             source: None,
+            rewrite_url: Vec::new(),
             dry_run: false,
         };
         assert!(args.report_file().is_err());
@@ -238,5 +291,61 @@ mod tests {
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--source", "Forum\u{0}"]).is_err());
         assert!(Alone::try_parse_from(["x", "jsonl", "a", "--restore"]).is_ok());
         assert!(Alone::try_parse_from(["x", "disqus", "a", "--restore"]).is_err());
+    }
+
+    #[test]
+    fn what_only_one_format_needs_is_checked_before_anything_is_read() {
+        let parse = |words: &str| Alone::try_parse_from(words.split(' ')).map(|_| ());
+        for zone in ["Europe/Helsinki", "+02:00", "UTC"] {
+            assert!(parse(&format!("x wxr a --zone {zone} --pings")).is_ok());
+        }
+        let unknown = parse("x wxr a --zone Europe/Atlantis").unwrap_err();
+        assert!(unknown.to_string().contains("Europe/Helsinki"), "{unknown}");
+        assert!(
+            parse("x isso a").is_err(),
+            "without a site no page would be found"
+        );
+        assert!(parse("x isso a --site blog.example").is_err());
+        assert!(parse("x isso a --site https://blog.example").is_ok());
+        let moved = "x remark42 a --rewrite-url http://a.example=https://b.example";
+        assert!(parse(moved).is_ok());
+        assert!(parse("x remark42 a --rewrite-url a=b").is_err());
+        assert!(parse("x discourse a").is_err());
+        assert!(parse("x reddit a --posts b --with-submission-texts").is_ok());
+        assert!(parse("x jsonl a --map id=id,body=text --map parent=author.id").is_ok());
+        assert!(parse("x jsonl a --map format:=markdown").is_ok());
+        assert!(parse("x jsonl a --restore --map id=id").is_err());
+        let unknown = parse("x jsonl a --map subject=s").unwrap_err();
+        assert!(unknown.to_string().contains("created_at"), "{unknown}");
+    }
+
+    #[test]
+    fn every_format_says_where_its_file_comes_from_and_gives_examples() {
+        let formats = [
+            "discourse",
+            "disqus",
+            "isso",
+            "jsonl",
+            "reddit",
+            "remark42",
+            "wxr",
+        ];
+        for format in formats {
+            let help = Alone::try_parse_from(["x", format, "--help"]).unwrap_err();
+            let help = help.to_string();
+            let example = format!("threadline import {format} ");
+            for part in [
+                example.as_str(),
+                "Exit codes",
+                "--rewrite-url",
+                "standard input",
+            ] {
+                assert!(help.contains(part), "{format}: {part}\n{help}");
+            }
+            assert!(
+                help.lines().all(|line| line.chars().count() <= 110),
+                "{help}"
+            );
+        }
     }
 }

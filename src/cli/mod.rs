@@ -6,6 +6,8 @@
 pub mod bench;
 mod config;
 mod import;
+mod import_formats;
+mod import_forums;
 mod output;
 mod schema;
 mod serve;

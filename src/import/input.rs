@@ -10,19 +10,31 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 use indicatif::ProgressBar;
 
+/// Log2 of the bytes a zstd file may look back, which is memory here. Dumps of whole sites are
+/// packed with 31; the decoder's own limit is 27, and only a file that asks for more gets more.
+const WINDOW_LOG_MAX: u32 = 31;
+
 /// An export as plain bytes.
 pub type Input = Box<dyn BufRead + Send>;
 
 /// The file cannot be read on. Lines count from 1, bytes from 0, both of the uncompressed file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, byte {byte}: {what}")]
+#[error("{}{what}", place(*.line, *.byte))]
 pub struct ReadError {
-    /// The line in which reading stopped.
+    /// The line in which reading stopped; 0 where there are none.
     pub line: u64,
     /// The bytes before the place where reading stopped.
     pub byte: u64,
     /// What is wrong.
     pub what: String,
+}
+
+fn place(line: u64, byte: u64) -> String {
+    if line == 0 {
+        String::new()
+    } else {
+        format!("line {line}, byte {byte}: ")
+    }
 }
 
 /// Opens `path`, or standard input for `-`; `bar` shows how far it has been read.
@@ -58,7 +70,8 @@ pub fn plain(raw: impl Read + Send + 'static) -> io::Result<Input> {
             MultiGzDecoder::new(whole),
         ))
     } else if zstd {
-        let unpacked = zstd::stream::read::Decoder::with_buffer(whole)?;
+        let mut unpacked = zstd::stream::read::Decoder::with_buffer(whole)?;
+        unpacked.window_log_max(WINDOW_LOG_MAX)?;
         Box::new(BufReader::with_capacity(1 << 16, unpacked))
     } else {
         Box::new(whole)
@@ -176,6 +189,15 @@ mod tests {
         assert_eq!(unpack(text.clone().into_bytes()), text);
         assert_eq!(unpack(Vec::new()), "");
         assert_eq!(unpack(b"abc".to_vec()), "abc");
+    }
+
+    #[test]
+    fn a_zstd_file_may_look_back_as_far_as_dumps_of_whole_sites_do() {
+        // A frame with a window of 2^31 bytes and one raw block of three.
+        let frame = [
+            0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x19, 0x00, 0x00, b'a', b'b', b'c',
+        ];
+        assert_eq!(unpack(frame.to_vec()), "abc");
     }
 
     #[test]

@@ -8,23 +8,33 @@
 
 mod authors;
 pub mod checks;
+pub mod discourse;
 pub mod disqus;
 pub mod input;
+pub mod isso;
 pub mod jsonl;
+mod lines;
+mod loose;
 mod lots;
+mod names;
 mod orphans;
 mod outgoing;
 pub mod pipeline;
 pub mod record;
+pub mod reddit;
+pub mod remark42;
 pub mod report;
 pub mod resolve;
 mod retry;
+pub mod rewrite;
 pub mod rows;
 pub mod scan;
 mod spool;
 pub mod synthetic;
+mod table;
 mod times;
 mod writing;
+pub mod wxr;
 mod xml;
 
 use input::Input;
@@ -33,13 +43,21 @@ pub use pipeline::{ImportOptions, Importer};
 pub use record::ExportReader;
 pub use report::{Outcome, Report};
 
-/// The formats that can be read.
+/// The formats that can be read from a stream. An Isso database is a file: [`isso::IssoReader`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// Posts of a Discourse forum.
+    Discourse,
     /// A Disqus export.
     Disqus,
     /// Our own.
     Jsonl,
+    /// Comments and submissions of Reddit.
+    Reddit,
+    /// A remark42 backup.
+    Remark42,
+    /// A WordPress export.
+    Wxr,
 }
 
 impl Format {
@@ -47,8 +65,12 @@ impl Format {
     #[must_use]
     pub const fn source(self) -> &'static str {
         match self {
+            Self::Discourse => "discourse",
             Self::Disqus => "disqus",
             Self::Jsonl => "jsonl",
+            Self::Reddit => "reddit",
+            Self::Remark42 => "remark42",
+            Self::Wxr => "wordpress",
         }
     }
 
@@ -56,12 +78,39 @@ impl Format {
     #[must_use]
     pub fn reader(self, input: Input) -> Box<dyn ExportReader> {
         match self {
-            Self::Disqus => match disqus::DisqusReader::new(input) {
-                Ok(reader) => Box::new(reader),
-                Err(error) => Box::new(Unreadable(error)),
-            },
+            Self::Discourse => Box::new(discourse::DiscourseReader::new(
+                input,
+                discourse::DiscourseOptions::default(),
+            )),
+            Self::Disqus => or_unreadable(disqus::DisqusReader::new(input)),
             Self::Jsonl => Box::new(jsonl::JsonlReader::new(input)),
+            Self::Reddit => reddit(input, None, reddit::RedditOptions::default()),
+            Self::Remark42 => Box::new(remark42::Remark42Reader::new(input)),
+            Self::Wxr => wxr(input, wxr::WxrOptions::default()),
         }
+    }
+}
+
+/// Reads a WordPress export with `options`.
+#[must_use]
+pub fn wxr(input: Input, options: wxr::WxrOptions) -> Box<dyn ExportReader> {
+    or_unreadable(wxr::WxrReader::new(input, options))
+}
+
+/// Reads comments of Reddit, and the submissions of `posts` before them, with `options`.
+#[must_use]
+pub fn reddit(
+    comments: Input,
+    posts: Option<Input>,
+    options: reddit::RedditOptions,
+) -> Box<dyn ExportReader> {
+    or_unreadable(reddit::RedditReader::new(comments, posts, options))
+}
+
+fn or_unreadable(reader: Result<impl ExportReader + 'static, ReadError>) -> Box<dyn ExportReader> {
+    match reader {
+        Ok(reader) => Box::new(reader),
+        Err(error) => Box::new(Unreadable(error)),
     }
 }
 

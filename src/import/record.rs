@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 
 use super::input::ReadError;
-use super::report::{Reason, RowKind};
+use super::report::{Oddity, Reason, RowKind};
 use crate::domain::body::BodyFormat;
 use crate::export::Kept;
 
@@ -117,6 +117,12 @@ pub trait ExportReader: Debug + Send {
     /// Whether a comment may name a discussion that the file does not declare, which then opens
     /// under that id. Otherwise such a comment is rejected.
     fn opens_undeclared(&self) -> bool;
+
+    /// What the reader had to decide about rows it gave since it was last asked, such as what a
+    /// local time means. Each is told once.
+    fn take_notes(&mut self) -> Vec<Oddity> {
+        Vec::new()
+    }
 
     /// What the last row keeps, if this service exported it; asked only when restoring.
     fn kept(&mut self) -> Result<Option<Kept>, ReadError> {

@@ -35,6 +35,14 @@ pub enum Reason {
     Empty,
     /// The source had deleted its discussion.
     DiscussionDeleted,
+    /// A message of another site's program that links here, not a person's comment.
+    Ping,
+    /// A note of a program that keeps its own rows among the comments.
+    NotAComment,
+    /// Its page was not for everyone to read: a draft, private, or behind a password.
+    NotPublic,
+    /// Nothing that people discuss (a picture, a menu), and nobody did.
+    NotDiscussed,
     /// It has no id.
     NoId,
     /// Its id is too long.
@@ -60,7 +68,11 @@ impl Reason {
             | Self::Deleted
             | Self::Spam
             | Self::Empty
-            | Self::DiscussionDeleted => false,
+            | Self::DiscussionDeleted
+            | Self::Ping
+            | Self::NotAComment
+            | Self::NotPublic
+            | Self::NotDiscussed => false,
             Self::NoId
             | Self::BadId
             | Self::NoDiscussion
@@ -80,6 +92,10 @@ impl Reason {
             Self::Spam => "spam",
             Self::Empty => "nothing to see, with nothing left below",
             Self::DiscussionDeleted => "in a deleted discussion",
+            Self::Ping => "pingbacks and trackbacks",
+            Self::NotAComment => "notes of programs, no comments",
+            Self::NotPublic => "page not public (draft, private, password)",
+            Self::NotDiscussed => "no pages (pictures, menus), no comments",
             Self::NoId => "no id",
             Self::BadId => "id too long",
             Self::NoDiscussion => "names no discussion",
@@ -107,6 +123,13 @@ pub enum Note {
     ClockInversion,
     /// Its time was missing, unreadable, in the future or before 1990 and was replaced.
     DateClamped,
+    /// Its local time did not exist: clocks were put forward over it. It is read as if they had
+    /// not been, so it lies behind the gap.
+    TimeGap,
+    /// Its local time came twice, because clocks were put back. The first one is taken.
+    TimeFold,
+    /// It has only a local time and its zone was not told; read as UTC.
+    ZoneAssumed,
     /// Deleted or empty; a tombstone keeps its place for the replies.
     Tombstone,
     /// Its text was refused; a tombstone keeps its place for the replies.
@@ -140,6 +163,9 @@ impl Note {
             Self::CycleBroken => "made roots: answered each other in a circle",
             Self::ClockInversion => "dated before what they answer",
             Self::DateClamped => "dates that cannot be, replaced",
+            Self::TimeGap => "local times that did not exist, moved past the gap",
+            Self::TimeFold => "local times that came twice, the first one taken",
+            Self::ZoneAssumed => "local times of an unknown zone, taken as UTC",
             Self::Tombstone => "tombstones kept for their replies",
             Self::TextLost => "texts refused; tombstones kept for their replies",
             Self::Flattened => "hung higher: too deep",
@@ -352,8 +378,14 @@ impl Report {
             .all(|tally| tally.read == tally.accounted() + tally.not_written)
     }
 
+    /// Whether there were comments, and not one of them is in the store now.
+    fn came_to_nothing(&self) -> bool {
+        let comments = &self.comments;
+        comments.read > 0 && comments.imported + comments.already_there == 0
+    }
+
     /// 0: all well, skipped rows included. 1: the input is broken or the store failed. 3: done, but
-    /// rows were rejected or texts lost. 130: interrupted.
+    /// rows were rejected or texts lost, or all comments were skipped. 130: interrupted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         let lost = self.notes.contains_key(&Note::TextLost)
@@ -362,7 +394,7 @@ impl Report {
             _ if !self.total_adds_up() => 1,
             Outcome::InputBroken(_) | Outcome::StoreFailed(_) => 1,
             Outcome::Interrupted => 130,
-            Outcome::Complete if lost => 3,
+            Outcome::Complete if lost || self.came_to_nothing() => 3,
             Outcome::Complete => 0,
         }
     }
@@ -415,6 +447,9 @@ impl Report {
             "the numbers do not add up: this is a fault of the importer"
         };
         match &self.outcome {
+            Outcome::Complete if self.came_to_nothing() => {
+                format!("complete, but all comments were left out; {sum}")
+            }
             Outcome::Complete if self.dry_run => format!("dry run, nothing was written; {sum}"),
             Outcome::Complete => format!("complete; {sum}"),
             Outcome::InputBroken(why) => {

@@ -115,6 +115,9 @@ pub fn scan(
         };
         scanner.check_clock(&item, kept.as_ref())?;
         scanner.take(item, kept, report)?;
+        for note in reader.take_notes() {
+            report.odd(note);
+        }
         rows += 1;
         if rows.is_multiple_of(ROWS_A_TURN) && stop.is_cancelled() {
             return Err(ScanError::Interrupted);

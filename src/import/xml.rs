@@ -13,7 +13,7 @@ use quick_xml::{Error, XmlVersion};
 
 use super::input::{Counted, Input, ReadError};
 
-/// Bytes of one tag, text, comment or declaration.
+/// Bytes of one tag, text, comment or declaration, unless a format needs more.
 const EVENT_BYTES_MAX: u64 = 4 << 20;
 /// Elements within elements.
 const DEPTH_MAX: usize = 32;
@@ -54,7 +54,12 @@ impl fmt::Debug for XmlReader {
 
 impl XmlReader {
     /// Reads the declaration of `input`.
-    pub(super) fn new(mut input: Input) -> Result<Self, ReadError> {
+    pub(super) fn new(input: Input) -> Result<Self, ReadError> {
+        Self::with_limit(input, EVENT_BYTES_MAX)
+    }
+
+    /// The same, for a format whose pieces may have up to `event_bytes_max` bytes.
+    pub(super) fn with_limit(mut input: Input, event_bytes_max: u64) -> Result<Self, ReadError> {
         let mut head = Vec::new();
         let failed = |error: io::Error| ReadError {
             line: 1,
@@ -66,7 +71,7 @@ impl XmlReader {
         let start = Cursor::new(head.clone());
         let mut decoding = DecodingReader::new(Counted::new(start.chain(input), u64::MAX));
         obey_declaration(&head, &mut decoding)?;
-        let mut reader = Reader::from_reader(Counted::new(decoding, EVENT_BYTES_MAX));
+        let mut reader = Reader::from_reader(Counted::new(decoding, event_bytes_max));
         reader.config_mut().expand_empty_elements = true;
         reader.config_mut().check_end_names = true;
         Ok(Self {

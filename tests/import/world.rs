@@ -28,8 +28,8 @@ pub(crate) struct World {
     pub(crate) importer: Importer,
     pub(crate) options: ImportOptions,
     pub(crate) stop: CancellationToken,
+    pub(crate) tasks: Tasks,
     _folder: TempDir,
-    tasks: Tasks,
 }
 
 impl World {

@@ -15,6 +15,8 @@
 #[expect(dead_code, reason = "the other cases of the importer use more of it")]
 mod world;
 
+mod forums;
+
 #[path = "../graphql/restore.rs"]
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod restore;
@@ -22,6 +24,7 @@ mod restore;
 #[expect(dead_code, reason = "the tests of the schema use more of it")]
 mod support;
 mod whole;
+mod wxr;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -40,6 +43,10 @@ fn main() -> ExitCode {
         PathBuf::from,
     );
     let disqus = shared.join("data/comments-disqus/disqus.xml");
+    let discourse = shared.join("data/comments-discourse/posts.jsonl.zst");
+    let reddit = shared.join("data/comments-reddit/comments.csv");
+    let rlist = shared.join("data/comments-rlist-devel/messages.jsonl.zst");
+    let wordpress = shared.join("data/comments-wxr/wordpress-export.xml");
     let trials = vec![
         case(
             "disqus_adds_up_and_a_second_run_imports_nothing",
@@ -51,6 +58,51 @@ fn main() -> ExitCode {
             "disqus_read_whole_is_the_same_in_both_modes",
             &disqus,
             whole::both_modes_agree,
+        ),
+        case(
+            "discourse_adds_up_and_a_second_run_imports_nothing",
+            &discourse,
+            forums::discourse_counts,
+        ),
+        case(
+            "discourse_loses_nothing_where_long_texts_are_allowed",
+            &discourse,
+            forums::discourse_whole,
+        ),
+        case(
+            "discourse_read_whole_is_the_same_in_both_modes",
+            &discourse,
+            forums::discourse_modes,
+        ),
+        case(
+            "reddit_adds_up_and_a_second_run_imports_nothing",
+            &reddit,
+            forums::reddit_counts,
+        ),
+        case(
+            "reddit_read_whole_is_the_same_in_both_modes",
+            &reddit,
+            forums::reddit_modes,
+        ),
+        case(
+            "a_mailing_list_by_map_adds_up_and_a_second_run_imports_nothing",
+            &rlist,
+            forums::rlist_counts,
+        ),
+        case(
+            "a_mailing_list_read_whole_is_the_same_in_both_modes",
+            &rlist,
+            forums::rlist_modes,
+        ),
+        case(
+            "wordpress_adds_up_and_a_second_run_imports_nothing",
+            &wordpress,
+            wxr::adds_up,
+        ),
+        case(
+            "wordpress_read_whole_is_the_same_in_both_modes",
+            &wordpress,
+            wxr::both_modes_agree,
         ),
         case(
             "disqus_exported_and_restored_is_the_same_to_readers",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use threadline::import::{ImportOptions, Importer, Outcome};
+use threadline::import::{ExportReader, ImportOptions, Importer, Outcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::reader;
@@ -19,8 +19,28 @@ const THREADED: &str = "query($u: URL!, $after: String) { discussion(url: $u) { 
 const MORE_REPLIES: &str = "query($c: ID!, $after: String) { comment(id: $c) { \
     replies(first: 100, after: $after) { pageInfo { hasNextPage endCursor } edges { node { id } } } } }";
 
-/// Imports the export and compares the whole linear with the whole threaded read.
+/// What was read.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) discussions: usize,
+    /// Comments listed in both modes.
+    pub(crate) listed: usize,
+    /// Discussions that have no address to be read by.
+    pub(crate) keyless: usize,
+}
+
+/// Imports the Disqus export and compares the whole linear with the whole threaded read.
 pub(crate) async fn both_modes_agree(file: PathBuf) {
+    let whole = read_whole("disqus", &|| reader(&file)).await;
+    assert_eq!(whole.discussions + whole.keyless, 569);
+    assert!(whole.listed > 2_600);
+}
+
+/// Imports an export and compares the whole linear with the whole threaded read.
+pub(crate) async fn read_whole(
+    source: &str,
+    open: &(dyn Fn() -> Box<dyn ExportReader> + Sync),
+) -> Whole {
     let app = TestApp::new().await;
     let ports = app.app.service().ports();
     let importer = Importer {
@@ -31,7 +51,7 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
         tasks: ports.tasks.clone(),
     };
     let options = ImportOptions {
-        source: "disqus".to_owned(),
+        source: source.to_owned(),
         dry_run: false,
         restore: false,
         limits: threadline::domain::text::TextLimits::default(),
@@ -41,11 +61,11 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
     };
     let bar = ProgressBar::hidden();
     let report = importer
-        .run(reader(&file), &options, &CancellationToken::new(), &bar)
+        .run(open(), &options, &CancellationToken::new(), &bar)
         .await;
     assert_eq!(report.outcome, Outcome::Complete);
 
-    let mut export = reader(&file);
+    let mut export = open();
     let (mut discussions, mut listed, mut keyless) = (0, 0, 0);
     while let Some(item) = export.next_item().unwrap() {
         let threadline::import::record::SourceItem::Discussion(source) = item else {
@@ -64,8 +84,11 @@ pub(crate) async fn both_modes_agree(file: PathBuf) {
     println!(
         "{discussions} discussions, {listed} comments listed in both modes, {keyless} without address"
     );
-    assert_eq!(discussions + keyless, 569);
-    assert!(listed > 2_600);
+    Whole {
+        discussions,
+        listed,
+        keyless,
+    }
 }
 
 fn sorted(mut ids: Vec<String>) -> Vec<String> {

@@ -5,12 +5,10 @@
 //! are UTC. An author is known by user name, else by mail, else by name; a mail address is kept
 //! only as a hash and never shown. `isSpam` beats `isDeleted`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quick_xml::events::BytesStart;
-use sha2::{Digest as _, Sha256};
 
 use super::input::{Input, ReadError};
+use super::names::author_by_mail;
 use super::record::{
     ExportReader, RejectedRow, SourceAuthor, SourceComment, SourceDiscussion, SourceItem,
     SourceState, check_id,
@@ -268,27 +266,16 @@ impl Row {
     }
 
     fn author(&self) -> SourceAuthor {
-        let (username, email, name) = (self.username.trim(), self.email.trim(), self.name.trim());
-        let key = if !username.is_empty() {
-            format!("user:{username}")
-        } else if !email.is_empty() {
-            format!("mail:{}", hash_of_mail(email))
-        } else if !name.is_empty() {
-            format!("name:{name}")
-        } else {
-            "anonymous".to_owned()
-        };
+        let (username, name) = (self.username.trim(), self.name.trim());
         let shown = if name.is_empty() { username } else { name };
+        if username.is_empty() {
+            return author_by_mail(&self.email, name);
+        }
         SourceAuthor {
-            key,
+            key: format!("user:{username}"),
             name: shown.to_owned(),
         }
     }
-}
-
-/// The same for every spelling of one address; the address itself is not stored.
-fn hash_of_mail(email: &str) -> String {
-    URL_SAFE_NO_PAD.encode(Sha256::digest(email.to_lowercase()))
 }
 
 fn is_true(text: &str) -> bool {

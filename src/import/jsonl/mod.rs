@@ -13,21 +13,28 @@
 //!
 //! Lines of an export of this service hold one more field, `threadline`, with ids, revisions and
 //! origins ([`crate::export`]). It is looked at only when restoring.
+//!
+//! Files of others are read by a [`map`] of their fields.
+
+pub mod map;
+pub mod mapped;
 
 use std::fmt;
 use std::io::{BufRead as _, Read as _};
 
 use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde_json::Value;
 
-use super::input::{Counted, Input, ReadError};
-use super::record::{
+use crate::domain::body::BodyFormat;
+use crate::import::input::{Counted, Input, ReadError};
+use crate::import::record::{
     ExportReader, RejectedRow, SourceAuthor, SourceComment, SourceDiscussion, SourceItem,
     SourceState, SourceTime, check_id,
 };
-use super::report::{Reason, RowKind};
-use super::times::rfc3339;
-use crate::domain::body::BodyFormat;
+use crate::import::report::{Reason, RowKind};
+use crate::import::times::rfc3339;
+
 pub use crate::export::LINE_BYTES_MAX;
 use crate::export::{CommentField, DiscussionField, Kept};
 
@@ -127,6 +134,36 @@ enum StateField {
     Hidden,
     Deleted,
     Spam,
+}
+
+impl FormatField {
+    fn named(name: &str) -> Result<Self, String> {
+        Self::deserialize(StrDeserializer::new(name)).map_err(|error: ValueError| error.to_string())
+    }
+
+    const fn format(&self) -> BodyFormat {
+        match self {
+            Self::Plain => BodyFormat::Plain,
+            Self::Markdown => BodyFormat::Markdown,
+            Self::Html => BodyFormat::Html,
+        }
+    }
+}
+
+impl StateField {
+    fn named(name: &str) -> Result<Self, String> {
+        Self::deserialize(StrDeserializer::new(name)).map_err(|error: ValueError| error.to_string())
+    }
+
+    const fn state(&self) -> SourceState {
+        match self {
+            Self::Published => SourceState::Published,
+            Self::Pending => SourceState::Pending,
+            Self::Hidden => SourceState::Hidden,
+            Self::Deleted => SourceState::Deleted,
+            Self::Spam => SourceState::Spam,
+        }
+    }
 }
 
 impl JsonlReader {
@@ -257,18 +294,8 @@ impl CommentLine {
             created: time(self.created_at),
             edited: self.edited_at.map(|edited| time(Some(edited))),
             body: self.body,
-            format: match self.format {
-                FormatField::Plain => BodyFormat::Plain,
-                FormatField::Markdown => BodyFormat::Markdown,
-                FormatField::Html => BodyFormat::Html,
-            },
-            state: match self.state {
-                StateField::Published => SourceState::Published,
-                StateField::Pending => SourceState::Pending,
-                StateField::Hidden => SourceState::Hidden,
-                StateField::Deleted => SourceState::Deleted,
-                StateField::Spam => SourceState::Spam,
-            },
+            format: self.format.format(),
+            state: self.state.state(),
             line,
         }))
     }
@@ -312,6 +339,8 @@ fn reject(
     })
 }
 
+#[cfg(test)]
+mod mapped_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
