@@ -183,7 +183,7 @@ mod tests {
             );
             writeln!(text, "{line}").unwrap();
         }
-        let mut reader = Format::Jsonl.reader(Box::new(std::io::Cursor::new(text.into_bytes())));
+        let mut reader = Format::Jsonl.reader(Box::new(io::Cursor::new(text.into_bytes())));
         let mut report = Report::new("test", false);
         let stop = CancellationToken::new();
         let options = ScanOptions {

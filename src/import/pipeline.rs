@@ -83,7 +83,7 @@ impl Importer {
         let (scanned, report) = self.read(reader, options, stop).await;
         let scanned = match scanned {
             Ok(scanned) => Arc::new(scanned),
-            Err(ScanError::Input(error)) => {
+            Err(error @ (ScanError::Input(_) | ScanError::Clock { .. })) => {
                 return report.ended(Outcome::InputBroken(error.to_string()));
             }
             Err(error @ ScanError::Spool(_)) => {

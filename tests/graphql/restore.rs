@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -231,10 +232,9 @@ fn reader_of(lines: &[Value]) -> Box<dyn ExportReader> {
 /// What people did here: posts, replies, edits, deletions, moderation.
 async fn live(app: &TestApp) -> Vec<String> {
     let (ann, bob, judge) = (Who::user(1), Who::user(2), Who::moderator(3));
-    let mut ids = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
     for number in 0..24 {
         let parent = (number % 3 != 0).then(|| ids[number - number % 3].clone());
-        let parent: Option<String> = parent;
         let who = if number % 2 == 0 { &ann } else { &bob };
         ids.push(
             app.post(who, "live", parent.as_deref(), &format!("live {number}"))
@@ -307,6 +307,7 @@ async fn a_restored_world_answers_and_exports_as_the_first_one_did() {
     let new = again.comments.imported + again.discussions.imported;
     assert_eq!(new, 0, "{}", again.table());
     assert_eq!(again.comments.already_there, first.comments.imported);
+    other.advance(Duration::from_secs(10)).await;
     // Life goes on: the next comment comes after all that came back.
     let next = other
         .post(&Who::user(5), "live", Some(&here[1]), "new here")
