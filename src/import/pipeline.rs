@@ -160,7 +160,7 @@ impl Importer {
     }
 }
 
-/// An import that was read and is being written.
+/// An import whose file was read.
 struct Import {
     writer: Arc<Writer>,
     /// Discussions as the store knows them, by their place in the list.
