@@ -35,6 +35,7 @@ struct Cli {
 enum Command {
     Serve(serve::ServeCommand),
     Import(import::ImportCommand),
+    Export(walks::export::ExportCommand),
     Index(walks::index::IndexCommand),
     Recount(walks::recount::RecountCommand),
     Config(config::ConfigCommand),
@@ -90,6 +91,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Serve(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Import(command) => command.run(),
+        Command::Export(command) => command.run(),
         Command::Index(command) => command.run(),
         Command::Recount(command) => command.run(),
         Command::Config(command) => command.run().map(|()| ExitCode::SUCCESS),

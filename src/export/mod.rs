@@ -18,11 +18,12 @@ pub use self::kept::Kept;
 pub(crate) use self::kept::{CommentField, DiscussionField};
 
 use self::kept::{Decimal, FormatName};
+use crate::domain::clock::Clock;
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, UserId};
 use crate::domain::page::Slice;
-use crate::store::StoreError;
+use crate::service::pace::{Pace, PacedError};
 use crate::store::comments::{CommentStore, KeptComment, KeptDiscussion, Lane, Origin};
 use crate::store::users::UserStore;
 
@@ -40,6 +41,8 @@ pub struct Ports<'a> {
     pub comments: &'a dyn CommentStore,
     /// Their authors' names.
     pub users: &'a dyn UserStore,
+    /// Tells how long the stores take.
+    pub clock: &'a Clock,
 }
 
 /// What was written.
@@ -62,17 +65,6 @@ impl std::ops::AddAssign for Counts {
         self.revisions += other.revisions;
         self.revisions_left_out += other.revisions_left_out;
     }
-}
-
-/// Why an export stopped. What was written before is whole lines, but not a whole discussion.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// What it is written to failed.
-    #[error("cannot write the export: {0}")]
-    Write(#[from] io::Error),
 }
 
 #[derive(Serialize)]
@@ -121,12 +113,14 @@ struct AuthorField<'a> {
 }
 
 /// Writes a discussion and its comments, oldest first, so that parents come before replies. A page
-/// is read only when the one before was taken; what people write meanwhile may be in it or not.
+/// is read only when the one before was taken; what people write meanwhile may be in it or not. When
+/// it ends early, what was written is whole lines, but not a whole discussion.
 pub async fn export_discussion<W>(
     ports: Ports<'_>,
     discussion: &Discussion,
     out: &mut W,
-) -> Result<Counts, ExportError>
+    pace: &mut dyn Pace,
+) -> Result<Counts, PacedError>
 where
     W: AsyncWrite + Unpin + Send,
 {
@@ -147,10 +141,14 @@ where
         let wanted = [(Lane::Linear, slice)];
         let layout = discussion.layout.number;
         let read = ports.comments.slices(discussion.id, layout, &wanted);
+        let asked = ports.clock.monotonic();
         let rows = read.await?.pop().unwrap_or_default();
         put_comments(ports, discussion, &rows, &mut page, &mut counts).await?;
+        let took = ports.clock.monotonic().saturating_sub(asked);
         out.write_all(&page).await?;
         page.clear();
+        let length = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+        pace.step(length, took).await?;
         let Some(last) = rows.last() else {
             return Ok(counts);
         };
@@ -164,7 +162,7 @@ async fn put_comments(
     rows: &[Comment],
     page: &mut Vec<u8>,
     counts: &mut Counts,
-) -> Result<(), ExportError> {
+) -> Result<(), PacedError> {
     let ids: Vec<CommentId> = rows.iter().map(|row| row.id).collect();
     let origins = ports.comments.origins(discussion.id, &ids).await?;
     let mut origins: HashMap<CommentId, Origin> = origins.into_iter().collect();

@@ -84,8 +84,8 @@ impl Service {
         match self.build_paced(id, layout, &mut Unpaced).await {
             Ok(report) => Ok(report),
             Err(PacedError::Service(error)) => Err(error),
-            // Nobody interrupts an unpaced build.
-            Err(PacedError::Interrupted) => Ok(BuildReport::default()),
+            // Nobody interrupts an unpaced build, and it writes nowhere else.
+            Err(PacedError::Interrupted | PacedError::Output(_)) => Ok(BuildReport::default()),
         }
     }
 

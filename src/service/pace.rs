@@ -37,6 +37,9 @@ pub enum PacedError {
     /// It could not be done.
     #[error(transparent)]
     Service(#[from] ServiceError),
+    /// What it gives cannot be written.
+    #[error("it cannot be written: {0}")]
+    Output(#[from] std::io::Error),
     /// It may not go on.
     #[error("interrupted")]
     Interrupted,

@@ -81,6 +81,16 @@ impl Watch {
 
     /// Comments that are there; 0 while there is no store yet.
     pub(crate) async fn rows(&mut self) -> i64 {
+        self.number("SELECT coalesce(sum(all_total), 0) FROM discussions")
+            .await
+    }
+
+    /// Index rows that are there.
+    pub(crate) async fn index_rows(&mut self) -> i64 {
+        self.number("SELECT count(*) FROM comment_tree").await
+    }
+
+    async fn number(&mut self, query: &'static str) -> i64 {
         if self.store.is_none() {
             let options = SqliteConnectOptions::new().filename(&self.path);
             let opened = SqliteConnection::connect_with(&options.read_only(true)).await;
@@ -89,9 +99,9 @@ impl Watch {
         let Some(store) = &mut self.store else {
             return 0;
         };
-        let sum = "SELECT coalesce(sum(all_total), 0) FROM discussions";
         // Until the first import made them, there are no tables.
-        sqlx::query_scalar(sum).fetch_one(store).await.unwrap_or(0)
+        let asked = sqlx::query_scalar(query).fetch_one(store);
+        asked.await.unwrap_or(0)
     }
 
     pub(crate) async fn close(self) {

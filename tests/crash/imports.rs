@@ -14,9 +14,9 @@ use threadline::domain::ids::opaque::GlobalId;
 use crate::client::Client;
 use crate::common::Place;
 use crate::files::{Copy, Watch};
+use crate::kills;
 use crate::lists::{self, Seen};
 
-const KILLS: usize = 5;
 const DISCUSSIONS: usize = 30;
 const COMMENTS: usize = 3_000;
 /// The first discussion is too large to be indexed while it is read.
@@ -117,7 +117,9 @@ async fn killed_and_not(export: &Export<'_>, mut rng: Rng) {
     );
     let imported = wanted["comments"]["imported"].as_i64().unwrap();
 
-    let mut moments: Vec<i64> = (1..KILLS).map(|_| rng.i64(1..imported)).collect();
+    let mut moments: Vec<i64> = (1..kills::how_often())
+        .map(|_| rng.i64(1..imported))
+        .collect();
     moments.push(0);
     moments.sort_unstable();
     let mut killed = 0;
@@ -215,7 +217,7 @@ fn without_author_id(node: &Value) -> Value {
 }
 
 /// An export with every state and format and with deep branches, in no order.
-fn lines(rng: &mut Rng) -> String {
+pub(crate) fn lines(rng: &mut Rng) -> String {
     let mut lines: Vec<Value> = (0..DISCUSSIONS)
         .map(|number| {
             json!({

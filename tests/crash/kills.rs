@@ -15,6 +15,14 @@ const SUDDEN: usize = 12;
 /// Kills anywhere, with everything looked at and every post repeated after each.
 const ANYWHERE: usize = 3;
 const WRITERS: usize = 50;
+/// Kills of an import or a build; a soak asks for more.
+const KILLS: usize = 5;
+
+/// How often an import or a build is killed.
+pub(crate) fn how_often() -> usize {
+    let asked = std::env::var("THREADLINE_CRASH_KILLS").ok();
+    asked.map_or(KILLS, |text| text.parse().unwrap())
+}
 
 pub(crate) async fn rounds(mut rng: Rng) {
     let place = Place::new();

@@ -3,6 +3,7 @@
 //! The cases run the built binary over real files and know only what it answered: what was
 //! acknowledged must be there, what was not may be there once. Every case prints its seed, and
 //! `THREADLINE_CRASH_SEED` repeats it; the moments still differ, since processes race.
+//! `THREADLINE_CRASH_KILLS` kills more often than the usual 5 times.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,6 +21,7 @@
 #[expect(dead_code, reason = "each test binary uses a part of it")]
 mod common;
 
+mod builds;
 mod client;
 mod crowd;
 mod files;
@@ -61,6 +63,10 @@ fn main() -> ExitCode {
         case(
             "an_import_killed_again_and_again_ends_like_one_that_was_not",
             imports::made_up,
+        ),
+        case(
+            "builds_killed_again_and_again_end_like_one_that_was_not",
+            builds::killed_and_not,
         ),
         disqus.with_kind(kind).with_ignored_flag(is_missing),
         case(

@@ -11,6 +11,7 @@ use threadline::domain::ids::opaque::GlobalId;
 use threadline::domain::text::TextLimits;
 use threadline::export::{self, Counts};
 use threadline::import::{ExportReader, Format, ImportOptions, Importer, Outcome, Report};
+use threadline::service::pace::Unpaced;
 use threadline::store::comments::ImportDiscussion;
 use tokio_util::sync::CancellationToken;
 
@@ -86,10 +87,11 @@ pub(crate) async fn export(app: &TestApp, discussions: &[Arc<Discussion>]) -> (V
     let ports = export::Ports {
         comments: &*stores.comments,
         users: &*stores.users,
+        clock: &stores.clock,
     };
     let (mut text, mut counts) = (Vec::new(), Counts::default());
     for discussion in discussions {
-        counts += export::export_discussion(ports, discussion, &mut text)
+        counts += export::export_discussion(ports, discussion, &mut text, &mut Unpaced)
             .await
             .unwrap();
     }

@@ -6,6 +6,7 @@
 mod client;
 mod cpu;
 mod import;
+mod index;
 mod memory;
 mod pages;
 mod place;
@@ -73,6 +74,9 @@ enum BenchWhat {
     /// An import of a made-up export: rows per second, peak memory, sizes of files
     #[command(after_help = import::HELP)]
     Import(import::ImportArgs),
+    /// Building an index, beside a bare ordered scan with inserts
+    #[command(after_help = index::HELP)]
+    Index(index::IndexArgs),
 }
 
 #[derive(Args, Debug)]
@@ -94,6 +98,7 @@ impl BenchCommand {
         match self.what {
             BenchWhat::Pages(args) => args.run(),
             BenchWhat::Import(args) => args.run(),
+            BenchWhat::Index(args) => args.run(),
         }
     }
 }

@@ -15,9 +15,13 @@ pub(super) fn table(histogram: &BranchHistogram, all_days: bool) -> String {
     if histogram.is_empty() {
         return String::new();
     }
-    let mut lines = vec![format!("{:<12} {:>9} {}", "branches of", "roots", header())];
     let total = histogram.total();
-    lines.push(line("all days", &total));
+    let columns = total.len().min(COLUMNS);
+    let mut lines = vec![
+        "How many replies the roots have, by the day they were written:".to_owned(),
+        format!("{:<10} {:>8} {}", "", "roots", header(columns)),
+        line("all days", &total, columns),
+    ];
     let days: Vec<(i64, &[u64])> = histogram.days().collect();
     let hidden = if all_days {
         0
@@ -28,12 +32,12 @@ pub(super) fn table(histogram: &BranchHistogram, all_days: bool) -> String {
         lines.push(format!("({hidden} earlier days are not shown)"));
     }
     for (day, buckets) in days.into_iter().skip(hidden) {
-        lines.push(line(&date(day), buckets));
+        lines.push(line(&date(day), buckets, columns));
     }
     lines.join("\n") + "\n"
 }
 
-fn header() -> String {
+fn header(columns: usize) -> String {
     let column = |bucket: usize| {
         let (from, to) = lengths_of(bucket);
         if bucket + 1 == COLUMNS {
@@ -44,15 +48,15 @@ fn header() -> String {
             format!("{from}-{to}")
         }
     };
-    let columns: Vec<String> = (0..COLUMNS)
-        .map(|at| format!("{:>9}", column(at)))
+    let columns: Vec<String> = (0..columns)
+        .map(|at| format!("{:>8}", column(at)))
         .collect();
-    columns.join(" ") + "  replies"
+    columns.join(" ")
 }
 
-fn line(name: &str, buckets: &[u64]) -> String {
+fn line(name: &str, buckets: &[u64], columns: usize) -> String {
     let roots: u64 = buckets.iter().sum();
-    let columns: Vec<String> = (0..COLUMNS)
+    let columns: Vec<String> = (0..columns)
         .map(|at| {
             let count: u64 = if at + 1 == COLUMNS {
                 buckets.iter().skip(at).sum()
@@ -60,7 +64,7 @@ fn line(name: &str, buckets: &[u64]) -> String {
                 buckets.get(at).copied().unwrap_or(0)
             };
             format!(
-                "{:>9}",
+                "{:>8}",
                 if count == 0 {
                     "·".to_owned()
                 } else {
@@ -69,7 +73,7 @@ fn line(name: &str, buckets: &[u64]) -> String {
             )
         })
         .collect();
-    format!("{name:<12} {roots:>9} {}", columns.join(" "))
+    format!("{name:<10} {roots:>8} {}", columns.join(" "))
 }
 
 fn date(day: i64) -> String {
@@ -97,9 +101,9 @@ mod tests {
             .lines()
             .map(|line| line.split_whitespace().collect())
             .collect();
-        assert_eq!(lines[1][..5], ["all", "days", "4", "2", "·"]);
-        assert_eq!(lines[2][..5], ["2024-05-01", "3", "2", "·", "1"]);
-        assert_eq!(lines[3][..2], ["2024-05-02", "1"]);
-        assert_eq!(lines[3].last(), Some(&"1"), "1024 and more");
+        assert_eq!(lines[2][..5], ["all", "days", "4", "2", "·"]);
+        assert_eq!(lines[3][..5], ["2024-05-01", "3", "2", "·", "1"]);
+        assert_eq!(lines[4][..2], ["2024-05-02", "1"]);
+        assert_eq!(lines[4].last(), Some(&"1"), "1024 and more");
     }
 }

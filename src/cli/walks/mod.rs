@@ -1,5 +1,6 @@
 //! What the commands that walk over the stores share: arguments, the walk itself, its summary.
 
+pub(crate) mod export;
 mod histogram;
 pub(crate) mod index;
 pub(crate) mod recount;
@@ -111,9 +112,14 @@ impl WalkArgs {
         let name = job.name();
         let end = match self.discussion {
             Some(id) => one(app, &*job, id).await?,
-            None => self.all(app, job).await?,
+            None => self.all(app, job, self.options(app.config())).await?,
         };
-        let summary = Summary { name, end: &end };
+        self.tell(name, &end)
+    }
+
+    /// Prints what a walk found and writes the report.
+    fn tell(&self, name: &'static str, end: &WalkEnd) -> Result<ExitCode, Failure> {
+        let summary = Summary { name, end };
         if let Some(path) = &self.report {
             let json = serde_json::to_vec_pretty(&end.tally).map_err(Failure::other)?;
             std::fs::write(path, json).map_err(|error| {
@@ -124,7 +130,7 @@ impl WalkArgs {
         Ok(summary.exit_code())
     }
 
-    async fn all<J>(&self, app: &App, job: Arc<J>) -> Result<WalkEnd, Failure>
+    async fn all<J>(&self, app: &App, job: Arc<J>, options: WalkOptions) -> Result<WalkEnd, Failure>
     where
         J: WalkJob<Item = Arc<Discussion>> + 'static,
     {
@@ -132,7 +138,6 @@ impl WalkArgs {
         let bar = progress_bar(comments.size().await.map_err(Failure::other)?);
         let stop = interruptible(app);
         let table = Arc::new(Discussions(comments));
-        let options = self.options(app.config());
         let walked = app.walker().run(table, job, options, &bar, &stop).await;
         bar.finish_and_clear();
         stop.cancel();
@@ -154,7 +159,7 @@ where
         .first()
         .ok_or_else(|| Failure::other(format!("there is no discussion {id}")))?;
     let tally: WalkTally = job
-        .work(discussion, &mut Unpaced)
+        .work(discussion, false, &mut Unpaced)
         .await
         .map_err(Failure::other)?;
     Ok(WalkEnd {

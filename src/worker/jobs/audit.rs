@@ -152,7 +152,12 @@ impl WalkJob for AuditJob {
         format!("discussion {}", item.id)
     }
 
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError> {
+    async fn work(
+        &self,
+        item: &Self::Item,
+        _again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError> {
         self.audit(item, pace).await
     }
 }

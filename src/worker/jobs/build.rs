@@ -30,17 +30,20 @@ pub struct BuildJob {
 
 impl BuildJob {
     /// The layouts of a discussion to build now; `Err`: why there is none.
-    async fn due(&self, discussion: &Discussion) -> Result<Result<Vec<Layout>, &str>, PacedError> {
+    async fn due(
+        &self,
+        discussion: &Discussion,
+        again: bool,
+    ) -> Result<Result<Vec<Layout>, &str>, PacedError> {
+        let all = self.settings.all || again;
         let there = [Some(discussion.layout), discussion.other_layout];
         let there: Vec<Layout> = there.into_iter().flatten().collect();
         let Some(limit) = self.settings.depth_limit else {
-            let due = there
-                .into_iter()
-                .filter(|layout| self.settings.all || !layout.complete);
+            let due = there.into_iter().filter(|layout| all || !layout.complete);
             return Ok(Ok(due.collect()));
         };
         if let Some(same) = there.iter().find(|layout| layout.depth_limit == limit) {
-            let is_due = self.settings.all || !same.complete;
+            let is_due = all || !same.complete;
             return Ok(Ok(is_due.then_some(*same).into_iter().collect()));
         }
         if discussion.other_layout.is_some() {
@@ -53,17 +56,18 @@ impl BuildJob {
             .ok_or("has another second layout"))
     }
 
-    /// Builds one discussion.
+    /// Builds one discussion; `again`: also if it is complete, because nobody counted it.
     pub async fn build(
         &self,
         id: DiscussionId,
+        again: bool,
         pace: &mut dyn Pace,
     ) -> Result<WalkTally, PacedError> {
         // As it is now, not as it was when its page was read.
         let Some(discussion) = self.service.discussions(&[id]).await?.pop() else {
             return Ok(WalkTally::of_item("gone", 0));
         };
-        let layouts = match self.due(&discussion).await? {
+        let layouts = match self.due(&discussion, again).await? {
             Ok(layouts) => layouts,
             Err(outcome) => return Ok(WalkTally::of_item(outcome, 0)),
         };
@@ -114,7 +118,12 @@ impl WalkJob for BuildJob {
         format!("discussion {}", item.id)
     }
 
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError> {
-        self.build(item.id, pace).await
+    async fn work(
+        &self,
+        item: &Self::Item,
+        again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError> {
+        self.build(item.id, again, pace).await
     }
 }

@@ -40,12 +40,15 @@ impl LayoutJob {
         }
         let comments = &self.service.ports().comments;
         let flipped = comments.flip_layout(discussion.id).await?;
-        let outcome = if flipped {
-            "flipped"
-        } else {
-            "not complete yet"
-        };
-        Ok(WalkTally::of_item(outcome, 0))
+        if flipped {
+            return Ok(WalkTally::of_item("flipped", 0));
+        }
+        let mut found = WalkTally::of_item("not complete yet", 0);
+        found.fault(
+            discussion.id,
+            "the layout is not complete yet: build it first",
+        );
+        Ok(found)
     }
 
     async fn remove(
@@ -97,7 +100,12 @@ impl WalkJob for LayoutJob {
         format!("discussion {}", item.id)
     }
 
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError> {
+    async fn work(
+        &self,
+        item: &Self::Item,
+        _again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError> {
         let Some(now) = self.service.discussions(&[item.id]).await?.pop() else {
             return Ok(WalkTally::of_item("gone", 0));
         };

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod build;
+pub mod export;
 pub mod layouts;
 
 use std::sync::Arc;

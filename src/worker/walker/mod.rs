@@ -73,8 +73,14 @@ pub trait WalkJob: Send + Sync + Debug {
     /// What an item is called in a report.
     fn label(&self, item: &Self::Item) -> String;
 
-    /// Does it. Must be safe to repeat.
-    async fn work(&self, item: &Self::Item, pace: &mut dyn Pace) -> Result<WalkTally, PacedError>;
+    /// Does it. Must be safe to repeat; `again`: a worker that was lost may have done it already,
+    /// and what it found is not counted.
+    async fn work(
+        &self,
+        item: &Self::Item,
+        again: bool,
+        pace: &mut dyn Pace,
+    ) -> Result<WalkTally, PacedError>;
 }
 
 /// How to walk.
@@ -135,7 +141,7 @@ pub enum WalkError {
         /// Which one.
         item: String,
         /// Why.
-        cause: ServiceError,
+        cause: PacedError,
     },
     /// A worker panicked.
     #[error("a worker ended: {0}")]
@@ -327,6 +333,8 @@ where
 
     /// Works on every item of a range; an early end is the hold's to tell.
     async fn items(&self, hold: &mut RangeHold) -> Result<(), WalkError> {
+        // Of a range that was leased before, the item under way then is the first one now.
+        let mut again = hold.lease().epoch > 1;
         loop {
             let (range, done_to) = (hold.lease().range, hold.done_to());
             let page = self.table.page(range, done_to, PAGE_ITEMS).await?;
@@ -338,8 +346,11 @@ where
                 if hold.step(0, Duration::ZERO).await.is_err() {
                     return Ok(());
                 }
-                match self.item(&item, hold).await? {
-                    Some(found) => hold.done(key, found),
+                match self.item(&item, again, hold).await? {
+                    Some(found) => {
+                        again = false;
+                        hold.done(key, found);
+                    }
                     None => return Ok(()),
                 }
             }
@@ -350,14 +361,19 @@ where
     async fn item(
         &self,
         item: &J::Item,
+        again: bool,
         hold: &mut RangeHold,
     ) -> Result<Option<WalkTally>, WalkError> {
         let mut wait = RETRY_FIRST;
         for attempt in 1.. {
-            let cause = match self.job.work(item, hold).await {
+            let cause = match self.job.work(item, again, hold).await {
                 Ok(found) => return Ok(Some(found)),
                 Err(PacedError::Interrupted) => return Ok(None),
                 Err(PacedError::Service(cause)) => cause,
+                Err(cause @ PacedError::Output(_)) => {
+                    let item = self.job.label(item);
+                    return Err(WalkError::Item { item, cause });
+                }
             };
             if let ServiceError::Store(StoreError {
                 kind: StoreErrorKind::Corrupt { .. },
@@ -370,7 +386,7 @@ where
                 return Ok(Some(found));
             }
             if attempt >= TRIES_MAX || !is_passing(&cause) {
-                let item = self.job.label(item);
+                let (item, cause) = (self.job.label(item), cause.into());
                 return Err(WalkError::Item { item, cause });
             }
             tracing::warn!(error = %cause, item = self.job.label(item), "trying again");

@@ -3,7 +3,10 @@
 //! The statements are those that [`super::reads`] runs, on the same kind of pool; their rows are
 //! fetched and not read. So the difference between a page and this is what the layers above cost.
 
+use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+
 use super::SqliteComments;
+use super::index::STATEMENT_ROWS;
 use super::reads::{BRANCH_SUMS, DISCUSSION_BY_KEY, DISCUSSIONS, LINEAR_ASC, TREE_ASC, json};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::store::StoreError;
@@ -99,6 +102,39 @@ impl SqliteComments {
         Ok(rows.len())
     }
 
+    /// Reads a discussion's rows in order and writes each into the index as it says it lies, `rows`
+    /// at a time, and nothing else. Returns how many there were.
+    pub async fn bare_index(
+        &self,
+        discussion: DiscussionId,
+        layout: u32,
+        rows: u32,
+    ) -> Result<usize, StoreError> {
+        let (mut after, mut written) = (i64::MIN, 0);
+        loop {
+            let page: Vec<(i64, Option<i64>, Vec<u8>)> = sqlx::query_as(
+                "SELECT comment_id, parent_id, ancestors FROM comments \
+                 WHERE discussion_id = ? AND comment_id > ? ORDER BY comment_id LIMIT ?",
+            )
+            .bind(discussion.get())
+            .bind(after)
+            .bind(i64::from(rows))
+            .fetch_all(self.group.readers())
+            .await
+            .during(OP)?;
+            let Some((last, ..)) = page.last() else {
+                return Ok(written);
+            };
+            after = *last;
+            written += page.len();
+            self.group
+                .write(OP, move |db| {
+                    Box::pin(bare_insert_index(db, discussion, layout, page))
+                })
+                .await?;
+        }
+    }
+
     /// Writes the main row of a root and nothing else, in the writer's transaction: no index row,
     /// no counts, no log. Only for a file that is thrown away.
     pub async fn bare_insert(
@@ -127,4 +163,27 @@ impl SqliteComments {
             })
             .await
     }
+}
+
+async fn bare_insert_index(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    layout: u32,
+    page: Vec<(i64, Option<i64>, Vec<u8>)>,
+) -> Result<(), StoreError> {
+    for rows in page.chunks(STATEMENT_ROWS) {
+        let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new("INSERT INTO comment_tree ");
+        insert.push_values(rows, |mut values, (id, parent, ancestors)| {
+            let root = ancestors.first_chunk::<8>().copied();
+            values
+                .push_bind(discussion.get())
+                .push_bind(i64::from(layout))
+                .push_bind(root.map_or(0, i64::from_be_bytes))
+                .push_bind(*id)
+                .push_bind(*parent)
+                .push_bind(ancestors.clone());
+        });
+        insert.build().execute(&mut *db).await.during(OP)?;
+    }
+    Ok(())
 }

@@ -19,7 +19,7 @@ use crate::store::driver::sqlite::DuringOp as _;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Rows of one statement: past this, more of them in one statement gain nothing.
-const STATEMENT_ROWS: usize = 100;
+pub(super) const STATEMENT_ROWS: usize = 100;
 
 /// One call is one short transaction.
 fn few(op: &'static str, rows: usize) -> Result<(), StoreError> {
