@@ -70,6 +70,11 @@ pub(super) fn comment(
             ms.clamp(place.time_ms, now_ms)
         }
     });
+    let author = Some(if is_kept {
+        Author::Kept(author_id, words.author_name)
+    } else {
+        Author::Source(words.author_key, words.author_name)
+    });
     let is_absent = place.made_root == Some(Note::OrphanMissingParent);
     let parent = words
         .parent
@@ -80,13 +85,7 @@ pub(super) fn comment(
             line: words.line,
             absent_parent: parent.clone().filter(|_| is_absent),
         },
-        author: is_whole.then(|| {
-            if is_kept {
-                Author::Kept(author_id, words.author_name)
-            } else {
-                Author::Source(words.author_key, words.author_name)
-            }
-        }),
+        author: author.filter(|_| is_whole),
         comment: ImportComment {
             source_id: words.source_id,
             created_ms: place.time_ms,

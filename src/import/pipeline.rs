@@ -83,7 +83,7 @@ impl Importer {
         let (scanned, report) = self.read(reader, options, stop).await;
         let scanned = match scanned {
             Ok(scanned) => Arc::new(scanned),
-            Err(ScanError::Input(error)) => {
+            Err(error @ (ScanError::Input(_) | ScanError::Clock { .. })) => {
                 return report.ended(Outcome::InputBroken(error.to_string()));
             }
             Err(error @ ScanError::Spool(_)) => {
@@ -160,7 +160,7 @@ impl Importer {
     }
 }
 
-/// An import that was read and is being written.
+/// An import whose file was read.
 struct Import {
     writer: Arc<Writer>,
     /// Discussions as the store knows them, by their place in the list.

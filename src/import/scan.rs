@@ -25,6 +25,7 @@ use super::rows::{
 use super::spool::{Spool, SpoolWriter};
 use crate::domain::comment::CommentState;
 use crate::domain::ids::UserId;
+use crate::domain::ids::generator::PARENT_AHEAD_MAX_MS;
 use crate::domain::text::TextLimits;
 use crate::export::{CommentField, DiscussionField, Kept};
 use crate::store::comments::{KeptComment, KeptDiscussion};
@@ -43,7 +44,7 @@ pub struct ScanOptions {
     pub limits: TextLimits,
     /// Whether rows that this service exported come back as they were.
     pub restore: bool,
-    /// The present, in ms: no id that comes back is later.
+    /// The present, in ms: no id that comes back is later, but for what ids may run ahead.
     pub now_ms: i64,
 }
 
@@ -68,6 +69,12 @@ pub enum ScanError {
     /// The export is broken.
     #[error(transparent)]
     Input(#[from] ReadError),
+    /// A row that comes back has an id that no clock has come to yet.
+    #[error("line {line}: the row's id lies in the future: the clock of this machine is behind")]
+    Clock {
+        /// The row's line.
+        line: u64,
+    },
     /// The temporary file cannot be written.
     #[error("the temporary file: {0}")]
     Spool(#[from] io::Error),
@@ -147,13 +154,13 @@ struct Scanner {
 impl Scanner {
     /// New comments must get later ids than all that are there: an id that lies ahead of the clock
     /// stops the file before anything is written.
-    fn check_clock(&self, item: &SourceItem, kept: Option<&Kept>) -> Result<(), ReadError> {
+    fn check_clock(&self, item: &SourceItem, kept: Option<&Kept>) -> Result<(), ScanError> {
         let id_ms = match kept {
             None => return Ok(()),
             Some(Kept::Discussion(kept)) => kept.id.time_ms(),
             Some(Kept::Comment(kept, _)) => kept.id.time_ms(),
         };
-        if id_ms <= self.options.now_ms {
+        if id_ms <= self.options.now_ms + PARENT_AHEAD_MAX_MS {
             return Ok(());
         }
         let line = match item {
@@ -161,11 +168,7 @@ impl Scanner {
             SourceItem::Comment(source) => source.line,
             SourceItem::Rejected(row) => row.line,
         };
-        Err(ReadError {
-            line,
-            byte: 0,
-            what: "the row's id lies in the future: the clock of this machine is behind".to_owned(),
-        })
+        Err(ScanError::Clock { line })
     }
 
     fn take(
@@ -271,7 +274,11 @@ impl Scanner {
             checks::display_name(&source.author.name)
         };
         let id_ms = kept.as_ref().map(|(kept, _)| kept.id.time_ms());
-        let created_ms = id_ms.unwrap_or_else(|| source.created.unwrap_or(NO_TIME));
+        let created_ms = match id_ms {
+            // Ids run a little ahead of the clock.
+            Some(ms) => ms.min(self.options.now_ms),
+            None => source.created.unwrap_or(NO_TIME),
+        };
         let edited_ms = source.edited.and_then(SourceTime::ok);
         let has_text = fate == Fate::Whole && state != CommentState::Buried;
         let row = Row {

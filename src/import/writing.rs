@@ -18,6 +18,7 @@ use super::report::{Note, ODDITIES_MAX, Reason, What};
 use super::retry::Patience;
 use super::rows::Key;
 use super::scan::Scanned;
+use crate::domain::discussion::Discussion;
 use crate::domain::ids::generator::{IdGenerator, MintError};
 use crate::domain::ids::{DiscussionId, UserId};
 use crate::store::StoreError;
@@ -100,7 +101,7 @@ impl Writer {
     pub(super) async fn open(
         &self,
         batch: Vec<ImportDiscussion>,
-    ) -> Result<Vec<(Arc<crate::domain::discussion::Discussion>, bool)>, Stop> {
+    ) -> Result<Vec<(Arc<Discussion>, bool)>, Stop> {
         let sent = batch.len();
         let opened = self
             .patience
@@ -153,12 +154,11 @@ impl Writer {
             if self.halt.is_cancelled() {
                 return (written, Err(Stop::Asked));
             }
-            let done = match id {
-                Some(id) => self.batch(&lot, id, batch, &mut written).await,
-                None => {
-                    written.imported += count(batch.len());
-                    Ok(())
-                }
+            let done = if let Some(id) = id {
+                self.batch(&lot, id, batch, &mut written).await
+            } else {
+                written.imported += count(batch.len());
+                Ok(())
             };
             if done.is_err() {
                 // Whatever else is under way ends after its batch.

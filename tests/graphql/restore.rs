@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -236,7 +237,6 @@ async fn live(app: &TestApp) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for number in 0..24 {
         let parent = (number % 3 != 0).then(|| ids[number - number % 3].clone());
-        let parent: Option<String> = parent;
         let who = if number % 2 == 0 { &ann } else { &bob };
         ids.push(
             app.post(who, "live", parent.as_deref(), &format!("live {number}"))
@@ -309,6 +309,7 @@ async fn a_restored_world_answers_and_exports_as_the_first_one_did() {
     let new = again.comments.imported + again.discussions.imported;
     assert_eq!(new, 0, "{}", again.table());
     assert_eq!(again.comments.already_there, first.comments.imported);
+    other.advance(Duration::from_secs(10)).await;
     // Life goes on: the next comment comes after all that came back.
     let next = other
         .post(&Who::user(5), "live", Some(&here[1]), "new here")

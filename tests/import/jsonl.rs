@@ -281,3 +281,71 @@ async fn the_report_is_json_with_a_reason_a_row() {
     assert_eq!(report.oddities[0].what, What::LeftOut(Reason::Spam));
     world.close().await;
 }
+
+#[tokio::test]
+async fn what_a_row_keeps_is_looked_at_only_when_restoring() {
+    let mut world = World::empty("forum").await;
+    let id = 1_600_000_000_000_i64 << 21 | 5;
+    let keeping = |id: &str| {
+        let kept =
+            json!({"id": id, "author": "7", "revision": 4, "source": "old", "source_id": "x"});
+        with(comment("1", None, 1), "threadline", kept)
+    };
+    let ordinary = world.jsonl(&[keeping("no number")]).await;
+    assert_eq!(ordinary.comments.imported, 1, "{}", ordinary.table());
+    world.options.restore = true;
+    let broken = world.jsonl(&[keeping("no number")]).await;
+    assert!(
+        matches!(&broken.outcome, Outcome::InputBroken(why) if why.contains("line 1") && why.contains("no number")),
+        "{broken:?}"
+    );
+    let ahead = (NOW_MS + 60_000) << 21;
+    let ahead = world.jsonl(&[keeping(&ahead.to_string())]).await;
+    assert!(
+        matches!(&ahead.outcome, Outcome::InputBroken(why) if why.contains("future")),
+        "{ahead:?}"
+    );
+    let restored = world
+        .jsonl(&[with(keeping(&id.to_string()), "discussion", "e")])
+        .await;
+    assert_eq!(restored.comments.imported, 1, "{}", restored.table());
+    let rows = world.comments(&*world.discussion("e").await).await;
+    assert_eq!(
+        (rows[0].id.get(), rows[0].revision, rows[0].author_id.get()),
+        (id, 4, 7)
+    );
+    assert_eq!(world.name_of(&rows[0]).await, "Ann");
+    world.close().await;
+}
+
+#[tokio::test]
+async fn a_restored_discussion_whose_id_is_taken_is_reported_and_found_again() {
+    let mut world = World::empty("forum").await;
+    let line = |id: &str, url: &str| {
+        json!({"type": "discussion", "id": id, "url": url, "created_at": 1_600_000_000_000_i64,
+               "threadline": {"id": (1_600_000_000_000_i64 << 21 | 9).to_string()}})
+    };
+    world.options.restore = true;
+    world.jsonl(&[line("a", "https://a.example/1")]).await;
+    let other = [
+        line("b", "https://b.example/1"),
+        with(comment("1", None, 1), "discussion", "b"),
+    ];
+    let first = world.jsonl(&other).await;
+    assert_eq!(noted(&first, Note::IdTaken), 1, "{}", first.table());
+    assert_eq!(
+        (first.discussions.imported, first.comments.imported),
+        (1, 1)
+    );
+    let found = world.discussion("b").await;
+    assert_eq!(found.url.as_deref(), Some("b.example/1"));
+    let second = world.jsonl(&other).await;
+    assert_eq!(
+        (
+            second.discussions.already_there,
+            second.comments.already_there
+        ),
+        (1, 1)
+    );
+    world.close().await;
+}

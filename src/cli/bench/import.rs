@@ -103,7 +103,9 @@ impl ImportArgs {
         }
         match &measured.report.outcome {
             Outcome::Complete => Ok(()),
-            ended => Err(Failure::other(format!("the import ended early: {ended:?}"))),
+            ended @ (Outcome::InputBroken(_) | Outcome::StoreFailed(_) | Outcome::Interrupted) => {
+                Err(Failure::other(format!("the import ended early: {ended:?}")))
+            }
         }
     }
 
@@ -126,7 +128,11 @@ impl ImportArgs {
         out.flush()?;
         drop(out);
         let rows = u64::from(self.comments);
-        let mut steps = vec![Step::new("make", rows, clock.monotonic() - began)];
+        let mut steps = vec![Step::new(
+            "make",
+            rows,
+            clock.monotonic().saturating_sub(began),
+        )];
         let flags = folder.join("flags");
         fs::create_dir(&flags)?;
         let app = AppBuilder::new(place::config(folder, None)?).build();
@@ -138,7 +144,7 @@ impl ImportArgs {
             }
             let began = clock.monotonic();
             let report = import(&app, &file, dry_run, self.largest).await?;
-            let took = clock.monotonic() - began;
+            let took = clock.monotonic().saturating_sub(began);
             steps.push(Step::new(name, report.comments.imported, took));
             reports.push(report);
         }

@@ -39,7 +39,7 @@ const RUNS: &str = "SELECT b.from_id, b.to_id, b.total, b.published, b.visible, 
 #[derive(Debug, Default)]
 struct Runs {
     /// By the id they begin with.
-    runs: BTreeMap<CommentId, Run>,
+    by_start: BTreeMap<CommentId, Run>,
     changed: BTreeSet<CommentId>,
     gone: BTreeSet<CommentId>,
 }
@@ -97,7 +97,10 @@ async fn load(
     for row in &found {
         let lane = (row.try_get(6).during(OP)?, row.try_get(7).during(OP)?);
         let run = rows::run(row)?;
-        runs.entry(lane).or_default().runs.insert(run.from_id, run);
+        runs.entry(lane)
+            .or_default()
+            .by_start
+            .insert(run.from_id, run);
     }
     Ok(runs)
 }
@@ -105,7 +108,7 @@ async fn load(
 impl Runs {
     /// Counts a new row; rows come in the order of their ids.
     fn add(&mut self, id: CommentId, tally: Tally) {
-        let before = self.runs.range_mut(..=id).next_back();
+        let before = self.by_start.range_mut(..=id).next_back();
         if let Some((from, run)) = before
             && (id <= run.to_id || run.tally.total < RUN_ROWS_MAX)
         {
@@ -122,16 +125,16 @@ impl Runs {
             tally,
         };
         let above = (Bound::Excluded(id), Bound::Unbounded);
-        let next = self.runs.range(above).next();
+        let next = self.by_start.range(above).next();
         let next = next.map(|(from, next)| (*from, *next));
         if let Some((from, next)) = next.filter(|(_, next)| next.tally.total < RUN_ROWS_MAX) {
-            self.runs.remove(&from);
+            self.by_start.remove(&from);
             self.changed.remove(&from);
             self.gone.insert(from);
             run.to_id = next.to_id;
             run.tally += next.tally;
         }
-        self.runs.insert(id, run);
+        self.by_start.insert(id, run);
         self.changed.insert(id);
     }
 }
@@ -146,7 +149,10 @@ async fn write(
         for from in &runs.gone {
             counting::delete_run(db, discussion.id, *lane, *from).await?;
         }
-        let in_lane = runs.changed.iter().filter_map(|from| runs.runs.get(from));
+        let in_lane = runs
+            .changed
+            .iter()
+            .filter_map(|from| runs.by_start.get(from));
         changed.extend(in_lane.map(|run| (*lane, *run)));
     }
     for piece in put::pieces(&changed) {

@@ -120,19 +120,19 @@ impl<'a> Placing<'a> {
         rows: Vec<ImportComment>,
     ) -> Result<Placed, StoreError> {
         let (mut held, mut asked) = (HashSet::new(), HashSet::new());
-        let places = loop {
-            let places = self.try_places(&rows, &held);
-            let new = places.iter().filter(|place| place.new.is_some());
+        let found = loop {
+            let tried = self.try_places(&rows, &held);
+            let new = tried.iter().filter(|place| place.new.is_some());
             let unasked: Vec<i64> = new
                 .filter_map(|place| id_of(place.outcome))
                 .map(CommentId::get)
                 .filter(|id| asked.insert(*id))
                 .collect();
-            let found = held_among(db, self.discussion, &unasked).await?;
-            if found.is_empty() {
-                break places;
+            let taken = held_among(db, self.discussion, &unasked).await?;
+            if taken.is_empty() {
+                break tried;
             }
-            held.extend(found);
+            held.extend(taken);
         };
         let mut placed = Placed {
             outcomes: Vec::with_capacity(rows.len()),
@@ -140,7 +140,7 @@ impl<'a> Placing<'a> {
             mapped: Vec::new(),
             revisions: Vec::new(),
         };
-        for (place, row) in places.into_iter().zip(rows) {
+        for (place, row) in found.into_iter().zip(rows) {
             placed.outcomes.push(place.outcome);
             if let (Some(ancestors), Some(id)) = (place.new, id_of(place.outcome)) {
                 self.add(&mut placed, id, ancestors, row);
@@ -235,12 +235,15 @@ impl<'a> Placing<'a> {
         let name = row.source_id.as_str();
         let kept_id = row.kept.as_ref().map(|kept| kept.id);
         let is_reply = row.parent_source_id.is_some() || row.parent_id.is_some();
-        let parent = is_reply.then(|| {
-            let (id, above) = self.parent(row, given)?;
-            // A reply never sorts before what it answers.
-            kept_id.is_none_or(|kept| id < kept).then_some((id, above))
-        });
-        let above = above(parent);
+        // A reply never sorts before what it answers.
+        let is_before = |(id, _): &(CommentId, &[CommentId])| kept_id.is_none_or(|kept| *id < kept);
+        let above = match self.parent(row, given).filter(is_before) {
+            Some((id, ancestors)) => Above::under(id, ancestors),
+            None => Above {
+                missing: is_reply,
+                ..Above::default()
+            },
+        };
         let id = kept_id.unwrap_or_else(|| {
             let parent = above.ancestors.last().copied().map(CommentId::get);
             let mut place = first_place(self.source, name, row.created_ms, parent);
@@ -283,30 +286,20 @@ struct Given<'r> {
     above: HashMap<CommentId, Vec<CommentId>>,
 }
 
-/// `parent`: what the row says it answers, with what that hangs under, if that is there.
-fn above(parent: Option<Option<(CommentId, &[CommentId])>>) -> Above {
-    let (id, ancestors) = match parent {
-        None => return Above::default(),
-        Some(None) => {
-            return Above {
-                missing: true,
-                ..Above::default()
-            };
-        }
-        Some(Some(parent)) => parent,
-    };
-    let mut ancestors = ancestors.to_vec();
-    ancestors.push(id);
-    let flattened = ancestors.len() > usize::from(DEPTH_MAX);
-    ancestors.truncate(usize::from(DEPTH_MAX));
-    Above {
-        ancestors,
-        missing: false,
-        flattened,
-    }
-}
-
 impl Above {
+    /// Below a comment, or below what that hangs under when the deepest level is reached.
+    fn under(id: CommentId, ancestors: &[CommentId]) -> Self {
+        let mut ancestors = ancestors.to_vec();
+        ancestors.push(id);
+        let flattened = ancestors.len() > usize::from(DEPTH_MAX);
+        ancestors.truncate(usize::from(DEPTH_MAX));
+        Self {
+            ancestors,
+            missing: false,
+            flattened,
+        }
+    }
+
     fn place(self, id: CommentId) -> Place {
         Place {
             outcome: if self.missing {
