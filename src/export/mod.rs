@@ -125,8 +125,8 @@ where
     W: AsyncWrite + Unpin + Send,
 {
     let origin = ports.comments.origin_of_discussion(discussion.id).await?;
-    let mut page = Vec::new();
-    put_line(&mut page, &discussion_line(discussion, origin))?;
+    let mut buffer = Vec::new();
+    put_line(&mut buffer, &discussion_line(discussion, origin))?;
     let mut counts = Counts {
         discussions: 1,
         ..Counts::default()
@@ -143,10 +143,10 @@ where
         let read = ports.comments.slices(discussion.id, layout, &wanted);
         let asked = ports.clock.monotonic();
         let rows = read.await?.pop().unwrap_or_default();
-        put_comments(ports, discussion, &rows, &mut page, &mut counts).await?;
+        put_comments(ports, discussion, &rows, &mut buffer, &mut counts).await?;
         let took = ports.clock.monotonic().saturating_sub(asked);
-        out.write_all(&page).await?;
-        page.clear();
+        out.write_all(&buffer).await?;
+        buffer.clear();
         let length = u64::try_from(rows.len()).unwrap_or(u64::MAX);
         pace.step(length, took).await?;
         let Some(last) = rows.last() else {
@@ -160,7 +160,7 @@ async fn put_comments(
     ports: Ports<'_>,
     discussion: &Discussion,
     rows: &[Comment],
-    page: &mut Vec<u8>,
+    buffer: &mut Vec<u8>,
     counts: &mut Counts,
 ) -> Result<(), PacedError> {
     let ids: Vec<CommentId> = rows.iter().map(|row| row.id).collect();
@@ -191,7 +191,13 @@ async fn put_comments(
             revisions,
             origin: origins.remove(&row.id),
         };
-        put_comment(row, &kept, names.get(&row.author_id).copied(), page, counts)?;
+        put_comment(
+            row,
+            &kept,
+            names.get(&row.author_id).copied(),
+            buffer,
+            counts,
+        )?;
     }
     Ok(())
 }
@@ -200,27 +206,27 @@ fn put_comment(
     row: &Comment,
     kept: &KeptComment,
     name: Option<&str>,
-    page: &mut Vec<u8>,
+    buffer: &mut Vec<u8>,
     counts: &mut Counts,
 ) -> io::Result<()> {
     let mut line = comment_line(row, CommentField::of(kept, row.author_id), name);
-    let start = page.len();
+    let start = buffer.len();
     loop {
-        put_line(page, &line)?;
-        let length = u64::try_from(page.len() - start).unwrap_or(u64::MAX);
+        put_line(buffer, &line)?;
+        let length = u64::try_from(buffer.len() - start).unwrap_or(u64::MAX);
         // A reader takes no longer line; the newer of the earlier texts are worth more.
         if length <= LINE_BYTES_MAX || !line.threadline.forget_one() {
             return Ok(());
         }
         counts.revisions -= 1;
         counts.revisions_left_out += 1;
-        page.truncate(start);
+        buffer.truncate(start);
     }
 }
 
-fn put_line(page: &mut Vec<u8>, line: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *page, line)?;
-    page.push(b'\n');
+fn put_line(buffer: &mut Vec<u8>, line: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *buffer, line)?;
+    buffer.push(b'\n');
     Ok(())
 }
 
@@ -312,10 +318,10 @@ mod tests {
             revisions: 8,
             ..Counts::default()
         };
-        let mut page = b"before\n".to_vec();
-        put_comment(&row(), &kept, Some("Ann"), &mut page, &mut counts).unwrap();
-        assert!(u64::try_from(page.len()).unwrap() <= LINE_BYTES_MAX + 7);
-        let text = String::from_utf8(page).unwrap();
+        let mut buffer = b"before\n".to_vec();
+        put_comment(&row(), &kept, Some("Ann"), &mut buffer, &mut counts).unwrap();
+        assert!(u64::try_from(buffer.len()).unwrap() <= LINE_BYTES_MAX + 7);
+        let text = String::from_utf8(buffer).unwrap();
         let line = text.strip_prefix("before\n").unwrap();
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         let left = line["threadline"]["revisions"].as_array().unwrap();

@@ -2,7 +2,6 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
-use std::time::Duration;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -309,7 +308,7 @@ async fn a_restored_world_answers_and_exports_as_the_first_one_did() {
     let new = again.comments.imported + again.discussions.imported;
     assert_eq!(new, 0, "{}", again.table());
     assert_eq!(again.comments.already_there, first.comments.imported);
-    other.advance(Duration::from_secs(10)).await;
+    other.advance(std::time::Duration::from_secs(10)).await;
     // Life goes on: the next comment comes after all that came back.
     let next = other
         .post(&Who::user(5), "live", Some(&here[1]), "new here")

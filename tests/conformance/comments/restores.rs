@@ -27,7 +27,7 @@ pub(super) const CASES: Cases = cases![
 
 /// The id of a moment, as if it had been minted.
 fn at(ms: i64) -> i64 {
-    (SOURCE_MS + ms) << TIME_SHIFT | 77
+    (SOURCE_MS + ms) << TIME_SHIFT | 0x4d
 }
 
 fn origin(source: &str, source_id: &str) -> Origin {
@@ -217,7 +217,7 @@ async fn i7_a_kept_discussion_comes_back_whole_and_again_changes_nothing(env: Co
     assert_eq!(first.state, DiscussionState::Closed);
     assert_eq!((&first.url, &first.entity), (&new.url, &new.entity));
     let again = env.store.import_discussion(new).await.unwrap();
-    assert_eq!(again, (first.clone(), false));
+    assert_eq!(again, (std::sync::Arc::clone(&first), false));
     // The system it had been imported from finds it again.
     let old = env
         .store
