@@ -26,10 +26,9 @@ impl Census {
     /// Takes the next row; rows come in rising order of id. An ancestor that is not there is passed
     /// over: what hangs below counts as hanging below the next one up.
     pub fn add(&mut self, row: &CountedRow) {
-        let above = row.ancestors.iter().rev();
+        let mut above = row.ancestors.iter().rev();
         let parent = above
-            .filter_map(|id| self.position(*id))
-            .next()
+            .find_map(|id| self.position(*id))
             .and_then(|at| u32::try_from(at).ok());
         self.ids.push(row.id);
         self.parents.push(parent.unwrap_or(NONE));

@@ -212,23 +212,36 @@ impl Service {
                 .remove_index(id, layout.number, places.to_vec(), marker)
                 .await?;
         }
-        while audit.faults_left_out > 0 {
+        if audit.faults_left_out > 0 {
+            self.remove_all(id, layout, marker, pace).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove_all(
+        &self,
+        id: DiscussionId,
+        layout: Layout,
+        marker: i64,
+        pace: &mut dyn Pace,
+    ) -> Result<(), PacedError> {
+        let comments = &self.ports.comments;
+        loop {
             let asked = self.ports.clock.monotonic();
-            let page = comments
+            let read = comments
                 .scan_index(id, layout.number, None, BATCH_ROWS)
                 .await?;
-            if page.is_empty() {
-                break;
+            if read.is_empty() {
+                return Ok(());
             }
-            let rows = u64::try_from(page.len()).unwrap_or(0);
-            let places = page.into_iter().map(|(branch, row)| (branch, row.id));
+            let rows = u64::try_from(read.len()).unwrap_or(0);
+            let places = read.into_iter().map(|(branch, row)| (branch, row.id));
             comments
                 .remove_index(id, layout.number, places.collect(), marker)
                 .await?;
             let took = self.ports.clock.monotonic().saturating_sub(asked);
             pace.step(rows, took).await?;
         }
-        Ok(())
     }
 
     /// Gives main rows the ancestors that their parents say.
@@ -250,12 +263,12 @@ impl Service {
             let rows = u64::try_from(scanned.len()).unwrap_or(0);
             let mut right = Vec::new();
             for row in scanned {
-                let place = tree.place(row.id, row.parent_id);
-                if place.ancestors != row.ancestors {
+                let found = tree.place(row.id, row.parent_id);
+                if found.ancestors != row.ancestors {
                     right.push(IndexRow {
                         id: row.id,
-                        parent_id: place.parent_id,
-                        ancestors: place.ancestors,
+                        parent_id: found.parent_id,
+                        ancestors: found.ancestors,
                     });
                 }
             }
@@ -285,11 +298,11 @@ impl Service {
             after = Some(last.id);
             let rows = u64::try_from(scanned.len()).unwrap_or(0);
             for row in scanned {
-                let place = tree.place(row.id, row.parent_id);
-                if place.oddity == Some(ParentOddity::ParentNotBefore) {
+                let found = tree.place(row.id, row.parent_id);
+                if found.oddity == Some(ParentOddity::ParentNotBefore) {
                     audit.parents_missing += 1;
                 }
-                if place.ancestors != row.ancestors {
+                if found.ancestors != row.ancestors {
                     audit.fault(FoundFault {
                         comment: row.id,
                         layout: 0,
@@ -316,16 +329,16 @@ impl Service {
         let mut after: Option<IndexPlace> = None;
         loop {
             let asked = self.ports.clock.monotonic();
-            let page = comments
+            let read = comments
                 .scan_index(id, layout.number, after, BATCH_ROWS)
                 .await?;
             let took = self.ports.clock.monotonic().saturating_sub(asked);
-            let Some((branch, last)) = page.last() else {
+            let Some((branch, last)) = read.last() else {
                 break;
             };
             after = Some((*branch, last.id));
-            let rows = u64::try_from(page.len()).unwrap_or(0);
-            for (branch, row) in page {
+            let rows = u64::try_from(read.len()).unwrap_or(0);
+            for (branch, row) in read {
                 if let Some(fault) = judge(branch, &row, layout, tree, &mut seen) {
                     audit.fault(FoundFault {
                         comment: row.id,

@@ -129,8 +129,8 @@ impl Service {
             let mut index = Vec::with_capacity(scanned.len());
             let mut missing = Vec::new();
             for row in &scanned {
-                let place = tree.place(row.id, row.parent_id);
-                match place.oddity {
+                let found = tree.place(row.id, row.parent_id);
+                match found.oddity {
                     Some(Oddity::ParentNotBefore) => {
                         report.parents_missing += 1;
                         missing.extend(row.parent_id.filter(|parent| *parent < row.id));
@@ -140,8 +140,8 @@ impl Service {
                 }
                 index.push(IndexRow {
                     id: row.id,
-                    parent_id: place.parent_id,
-                    ancestors: place.ancestors,
+                    parent_id: found.parent_id,
+                    ancestors: found.ancestors,
                 });
             }
             if self.any_exists(id, &missing).await? {

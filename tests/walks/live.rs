@@ -29,7 +29,7 @@ async fn write(
         let one = known.get(random.usize(..known.len().max(1))).cloned();
         match (random.u8(..10), one) {
             (0..2, _) | (_, None) => {
-                known.extend(world.post(id, None, random.u8(..10) >= unindexed).await)
+                known.extend(world.post(id, None, random.u8(..10) >= unindexed).await);
             }
             (2..6, Some(one)) => {
                 known.extend(

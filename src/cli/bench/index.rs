@@ -66,16 +66,18 @@ impl IndexArgs {
         let rows = f64::from(self.comments);
         let per_second = |times: &mut Vec<Duration>| rows / median(times).as_secs_f64();
         let bare = per_second(&mut bare);
-        let mut text = format!("{} comments, median of {}\n", self.comments, self.rounds);
-        text.push_str(&format!("  bare    {bare:>10.0} rows/s\n"));
+        let mut lines = vec![
+            format!("{} comments, median of {}", self.comments, self.rounds),
+            format!("  bare    {bare:>10.0} rows/s"),
+        ];
         for (name, times) in [("build", &mut build), ("second", &mut second)] {
             let speed = per_second(times);
             let ratio = speed / bare;
-            text.push_str(&format!(
-                "  {name:<7} {speed:>10.0} rows/s   {ratio:.2} of bare\n"
+            lines.push(format!(
+                "  {name:<7} {speed:>10.0} rows/s   {ratio:.2} of bare"
             ));
         }
-        Ok(text)
+        Ok(lines.join("\n") + "\n")
     }
 }
 

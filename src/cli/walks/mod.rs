@@ -53,13 +53,13 @@ pub(crate) struct WalkArgs {
     /// Only this discussion: its id as GraphQL shows it, or as a number
     #[arg(long, value_name = "ID", value_parser = discussion_id)]
     discussion: Option<DiscussionId>,
-    /// Workers of this process [default: walker.workers]
+    /// Workers of this process [default: `walker.workers`]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     workers: Option<u32>,
-    /// The most rows a second of this process; 0: no limit [default: walker.rows_per_second_max]
+    /// The most rows a second of this process; 0: no limit [default: `walker.rows_per_second_max`]
     #[arg(long, value_name = "ROWS")]
     rate: Option<u32>,
-    /// Wait when a batch takes the store longer, such as 50ms [default: walker.latency_max]
+    /// Wait when a batch takes the store longer, such as 50ms [default: `walker.latency_max`]
     #[arg(long, value_name = "TIME")]
     latency_max: Option<HumanDuration>,
     /// Give up the walk of this kind that is under way, and begin anew

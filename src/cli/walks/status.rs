@@ -80,7 +80,8 @@ impl StatusArgs {
             text.push_str(&state(walk));
             text.push_str(&summary::numbers(&walk.name, &tally));
             if tally.found() > 0 {
-                text.push_str(&format!("  {:>12} faults found\n", tally.found()));
+                let faults = format!("  {:>12} faults found\n", tally.found());
+                text.push_str(&faults);
             }
             text.push_str(&histogram::table(&tally.branches, self.all_days));
         }

@@ -84,7 +84,7 @@ mod tests {
     fn what_is_wrong_is_listed_and_never_called_done_without_it() {
         let mut tally = WalkTally::of_item("wrong", 7);
         for number in 0..30 {
-            tally.fault(number, "odd");
+            tally.fault(&number, &"odd");
         }
         let end = WalkEnd {
             complete: true,

@@ -59,7 +59,7 @@ fn a_comment_is_read_as_readers_saw_it_and_its_page_before_it() {
     assert_eq!(second.parent_source_id.as_deref(), Some("c1"));
     let closed = rest.iter().map(|item| match item {
         SourceItem::Discussion(page) => (page.source_id.as_str(), page.closed),
-        other => panic!("{other:?}"),
+        other @ (SourceItem::Comment(_) | SourceItem::Rejected(_)) => panic!("{other:?}"),
     });
     let closed: Vec<_> = closed.collect();
     let blog = ["https://blog.example/closed", "https://blog.example/quiet"];
@@ -127,7 +127,7 @@ fn what_is_no_backup_or_ends_early_is_an_error_with_its_line() {
     }
     let whole = format!("{META}\n{COMMENT}");
     for cut in META.len() + 2..whole.len() {
-        assert_eq!(read(&whole[..cut]).unwrap_err().line, 2);
+        assert_eq!(read(whole.get(..cut).unwrap()).unwrap_err().line, 2);
     }
     assert_eq!(
         read(&format!("\u{feff}{META}\r\n\r\n{COMMENT}"))

@@ -87,7 +87,9 @@ impl ExportShape {
         }
         let in_branch = at % BRANCH_ROWS;
         let root = at - in_branch;
-        (in_branch > 0).then(|| root + mixed % in_branch)
+        // What comes behind the long branch hangs below nothing of it.
+        let is_apart = discussion > 0 || root > self.branch;
+        (in_branch > 0 && is_apart).then(|| root + mixed % in_branch)
     }
 }
 

@@ -129,74 +129,85 @@ fn a_comment_is_read_with_all_it_says_and_its_post_after_it() {
     assert_eq!(items.len(), 2);
 }
 
+/// GMT and local text, whether the zone is given, the right time, and what is noted.
+type TimeCase = (
+    &'static str,
+    &'static str,
+    Option<()>,
+    &'static str,
+    Option<Note>,
+);
+
+const ZERO: &str = "0000-00-00 00:00:00";
+const TIMES: [TimeCase; 9] = [
+    (
+        "2024-03-31 00:30:00",
+        "2024-03-31 02:30:00",
+        None,
+        "2024-03-31T00:30:00Z",
+        None,
+    ),
+    (
+        "2024-03-31 00:30:00",
+        "2024-03-31 02:30:00",
+        Some(()),
+        "2024-03-31T00:30:00Z",
+        None,
+    ),
+    (
+        ZERO,
+        "2024-03-31 02:30:00",
+        Some(()),
+        "2024-03-31T00:30:00Z",
+        None,
+    ),
+    (
+        "",
+        "2024-03-31 02:30:00",
+        Some(()),
+        "2024-03-31T00:30:00Z",
+        None,
+    ),
+    (
+        "-0001-11-30 00:00:00",
+        "2024-07-01 12:00:00",
+        Some(()),
+        "2024-07-01T09:00:00Z",
+        None,
+    ),
+    (
+        "1970-01-01 00:00:00",
+        "2024-07-01 12:00:00",
+        Some(()),
+        "2024-07-01T09:00:00Z",
+        None,
+    ),
+    (
+        ZERO,
+        "2024-03-31 03:30:00",
+        Some(()),
+        "2024-03-31T01:30:00Z",
+        Some(Note::TimeGap),
+    ),
+    (
+        ZERO,
+        "2024-10-27 03:30:00",
+        Some(()),
+        "2024-10-27T00:30:00Z",
+        Some(Note::TimeFold),
+    ),
+    (
+        ZERO,
+        "2024-07-01 12:00:00",
+        None,
+        "2024-07-01T12:00:00Z",
+        Some(Note::ZoneAssumed),
+    ),
+];
+
 #[test]
 fn a_real_gmt_time_is_taken_and_the_local_one_only_where_it_is_zero() {
-    let zero = "0000-00-00 00:00:00";
-    for (gmt, local, zone, time, note) in [
-        (
-            "2024-03-31 00:30:00",
-            "2024-03-31 02:30:00",
-            None,
-            "2024-03-31T00:30:00Z",
-            None,
-        ),
-        (
-            "2024-03-31 00:30:00",
-            "2024-03-31 02:30:00",
-            Some(()),
-            "2024-03-31T00:30:00Z",
-            None,
-        ),
-        (
-            zero,
-            "2024-03-31 02:30:00",
-            Some(()),
-            "2024-03-31T00:30:00Z",
-            None,
-        ),
-        (
-            "",
-            "2024-03-31 02:30:00",
-            Some(()),
-            "2024-03-31T00:30:00Z",
-            None,
-        ),
-        (
-            "-0001-11-30 00:00:00",
-            "2024-07-01 12:00:00",
-            Some(()),
-            "2024-07-01T09:00:00Z",
-            None,
-        ),
-        (
-            "1970-01-01 00:00:00",
-            "2024-07-01 12:00:00",
-            Some(()),
-            "2024-07-01T09:00:00Z",
-            None,
-        ),
-        (
-            zero,
-            "2024-03-31 03:30:00",
-            Some(()),
-            "2024-03-31T01:30:00Z",
-            Some(Note::TimeGap),
-        ),
-        (
-            zero,
-            "2024-10-27 03:30:00",
-            Some(()),
-            "2024-10-27T00:30:00Z",
-            Some(Note::TimeFold),
-        ),
-        (
-            zero,
-            "2024-07-01 12:00:00",
-            None,
-            "2024-07-01T12:00:00Z",
-            Some(Note::ZoneAssumed),
-        ),
-    ] {
+    for (gmt, local, zone, time, note) in TIMES {
         let dates = with("comment_date", local).replace("<![CDATA[2024-03-31 00:30:00]]>", gmt);
         let options = zone.map_or_else(WxrOptions::default, |()| helsinki());
         let read = read_with(&item("", &dates), options);
@@ -216,9 +227,9 @@ fn a_real_gmt_time_is_taken_and_the_local_one_only_where_it_is_zero() {
                 .all(|note| note.source_id == "31" && note.detail.contains(local))
         );
     }
-    let never = with("comment_date", zero).replace("<![CDATA[2024-03-31 00:30:00]]>", zero);
+    let never = with("comment_date", ZERO).replace("<![CDATA[2024-03-31 00:30:00]]>", ZERO);
     let read = read_with(&item("", &never), helsinki());
-    assert_eq!(comment_of(&read.items).created, Err(zero.to_owned()));
+    assert_eq!(comment_of(&read.items).created, Err(ZERO.to_owned()));
     assert!(read.notes.is_empty());
 }
 

@@ -95,10 +95,10 @@ fn repaired(discussion: &Discussion, before: &Audit, after: &Audit) -> WalkTally
 
 fn note(found: &mut WalkTally, discussion: &Discussion, audit: &Audit, prefix: &str) {
     for fault in &audit.faults {
-        found.fault(discussion.id, format!("{prefix}{fault}"));
+        found.fault(&discussion.id, &format!("{prefix}{fault}"));
     }
     for wrong in &audit.wrong_counts {
-        found.fault(discussion.id, format!("{prefix}{}", words(*wrong)));
+        found.fault(&discussion.id, &format!("{prefix}{}", words(*wrong)));
     }
     found.faults_left_out += audit.faults_left_out;
 }

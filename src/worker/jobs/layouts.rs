@@ -45,7 +45,7 @@ impl LayoutJob {
         }
         let mut found = WalkTally::of_item("not complete yet", 0);
         found.fault(
-            discussion.id,
+            &discussion.id,
             "the layout is not complete yet: build it first",
         );
         Ok(found)

@@ -250,10 +250,10 @@ impl TableWalker {
 pub fn tally_of(status: &WalkStatus) -> Result<WalkTally, StoreError> {
     let mut whole = WalkTally::default();
     for tally in &status.tallies {
-        whole.merge(
-            serde_json::from_str(tally)
-                .map_err(|_| StoreError::corrupt("walk_ranges", &status.name, "tally"))?,
-        );
+        whole
+            .merge(serde_json::from_str(tally).map_err(|_unreadable| {
+                StoreError::corrupt("walk_ranges", &status.name, "tally")
+            })?);
     }
     Ok(whole)
 }
@@ -382,7 +382,7 @@ where
             {
                 // One damaged row must not end a walk over billions: it is reported.
                 let mut found = WalkTally::of_item("unreadable", 0);
-                found.fault(self.job.label(item), &cause);
+                found.fault(&self.job.label(item), &cause);
                 return Ok(Some(found));
             }
             if attempt >= TRIES_MAX || !is_passing(&cause) {

@@ -57,7 +57,7 @@ impl RangeHold {
             WalkTally::default()
         } else {
             serde_json::from_str(&lease.tally)
-                .map_err(|_| StoreError::corrupt("walk_ranges", lease.part, "tally"))?
+                .map_err(|_unreadable| StoreError::corrupt("walk_ranges", lease.part, "tally"))?
         };
         Ok(Self {
             stored_at: shared.clock.monotonic(),

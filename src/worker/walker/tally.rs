@@ -59,7 +59,7 @@ impl WalkTally {
     }
 
     /// Notes something wrong.
-    pub fn fault(&mut self, item: impl ToString, what: impl ToString) {
+    pub fn fault(&mut self, item: &(impl ToString + ?Sized), what: &(impl ToString + ?Sized)) {
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(Fault {
                 item: item.to_string(),
@@ -81,7 +81,7 @@ impl WalkTally {
             *self.sums.entry(what).or_default() += count;
         }
         for fault in other.faults {
-            self.fault(fault.item, fault.what);
+            self.fault(&fault.item, &fault.what);
         }
         self.faults_left_out += other.faults_left_out;
         self.branches.merge(&other.branches);
@@ -110,7 +110,7 @@ mod tests {
         for item in 0..300 {
             let mut one = WalkTally::of_item("built", 2);
             one.add("orphans", item % 2);
-            one.fault(item, "odd");
+            one.fault(&item, &"odd");
             let text = serde_json::to_string(&one).unwrap();
             whole.merge(serde_json::from_str(&text).unwrap());
         }

@@ -60,15 +60,7 @@ impl SqliteComments {
                 return Ok(found.check());
             }
             let mended = self
-                .change(OP, id, move |db| {
-                    Box::pin(async move {
-                        if changes_of(db, id).await? != found.changes {
-                            return Ok(None);
-                        }
-                        mend(db, &found).await?;
-                        Ok(Some(found.check()))
-                    })
-                })
+                .change(OP, id, move |db| Box::pin(mend_unless_changed(db, found)))
                 .await?;
             if let Some(check) = mended {
                 return Ok(check);
@@ -221,6 +213,18 @@ async fn stored_runs(
         runs.entry(lane).or_default().push(rows::run(row)?);
     }
     Ok(runs)
+}
+
+/// Mends what a snapshot found, unless something was counted since: then `None`.
+async fn mend_unless_changed(
+    db: &mut SqliteConnection,
+    found: Examined,
+) -> Result<Option<CountCheck>, StoreError> {
+    if changes_of(db, found.discussion.id).await? != found.changes {
+        return Ok(None);
+    }
+    mend(db, &found).await?;
+    Ok(Some(found.check()))
 }
 
 /// Writes what is right over what was found wrong.

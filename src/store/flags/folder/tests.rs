@@ -382,7 +382,7 @@ async fn the_shipped_flags_load_without_a_rejection_and_switch_threads_on() {
     let options = FolderOptions::new(shipped, data.path().join("flags.state.toml"));
     let store = FolderFlags::open(options, &Clock::manual(0), &Tasks::new()).unwrap();
     let health = store.health();
-    assert!(health.is_good() && health.flags == 2, "{health:?}");
+    assert!(health.is_good() && health.flags == 3, "{health:?}");
     let set = store.snapshot();
     assert_eq!(
         set.get("comments-threaded").unwrap().flag.salt(),
