@@ -8,6 +8,7 @@ mod config;
 mod import;
 mod import_formats;
 mod import_forums;
+mod memory;
 mod output;
 mod schema;
 mod serve;

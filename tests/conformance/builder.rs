@@ -52,10 +52,7 @@ impl<'e> Build<'e> {
         };
         assert!(Some(last.id) > self.after);
         self.after = Some(last.id);
-        let rows = scanned
-            .iter()
-            .map(|row| self.resolve(row.clone()))
-            .collect();
+        let rows = scanned.iter().map(|row| self.resolve(row)).collect();
         self.env
             .store
             .put_index(self.discussion, self.layout, rows)
@@ -64,7 +61,7 @@ impl<'e> Build<'e> {
         true
     }
 
-    fn resolve(&mut self, row: ScanRow) -> IndexRow {
+    fn resolve(&mut self, row: &ScanRow) -> IndexRow {
         let above = row
             .parent_id
             .and_then(|parent| Some((parent, self.ancestors.get(&parent)?.clone())));

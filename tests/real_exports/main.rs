@@ -42,12 +42,20 @@ fn main() -> ExitCode {
         |_| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
         PathBuf::from,
     );
+    let trials = trials(&shared);
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trials(shared: &Path) -> Vec<Trial> {
+    let mut trials = blogs(shared);
+    trials.extend(lists(shared));
+    trials
+}
+
+fn blogs(shared: &Path) -> Vec<Trial> {
     let disqus = shared.join("data/comments-disqus/disqus.xml");
-    let discourse = shared.join("data/comments-discourse/posts.jsonl.zst");
-    let reddit = shared.join("data/comments-reddit/comments.csv");
-    let rlist = shared.join("data/comments-rlist-devel/messages.jsonl.zst");
     let wordpress = shared.join("data/comments-wxr/wordpress-export.xml");
-    let trials = vec![
+    vec![
         case(
             "disqus_adds_up_and_a_second_run_imports_nothing",
             &disqus,
@@ -59,6 +67,29 @@ fn main() -> ExitCode {
             &disqus,
             whole::both_modes_agree,
         ),
+        case(
+            "wordpress_adds_up_and_a_second_run_imports_nothing",
+            &wordpress,
+            wxr::adds_up,
+        ),
+        case(
+            "wordpress_read_whole_is_the_same_in_both_modes",
+            &wordpress,
+            wxr::both_modes_agree,
+        ),
+        case(
+            "disqus_exported_and_restored_is_the_same_to_readers",
+            &disqus,
+            comes_back,
+        ),
+    ]
+}
+
+fn lists(shared: &Path) -> Vec<Trial> {
+    let discourse = shared.join("data/comments-discourse/posts.jsonl.zst");
+    let reddit = shared.join("data/comments-reddit/comments.csv");
+    let rlist = shared.join("data/comments-rlist-devel/messages.jsonl.zst");
+    vec![
         case(
             "discourse_adds_up_and_a_second_run_imports_nothing",
             &discourse,
@@ -94,23 +125,7 @@ fn main() -> ExitCode {
             &rlist,
             forums::rlist_modes,
         ),
-        case(
-            "wordpress_adds_up_and_a_second_run_imports_nothing",
-            &wordpress,
-            wxr::adds_up,
-        ),
-        case(
-            "wordpress_read_whole_is_the_same_in_both_modes",
-            &wordpress,
-            wxr::both_modes_agree,
-        ),
-        case(
-            "disqus_exported_and_restored_is_the_same_to_readers",
-            &disqus,
-            comes_back,
-        ),
-    ];
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ]
 }
 
 fn case<F: Future<Output = ()> + 'static>(name: &str, file: &Path, run: fn(PathBuf) -> F) -> Trial {

@@ -108,8 +108,15 @@ impl World {
         };
         match self.comments().create(new).await.unwrap() {
             CreateOutcome::Created(comment) => Some(comment),
+            // Hidden or buried meanwhile.
             CreateOutcome::ParentGone => None,
-            other => panic!("{other:?}"),
+            CreateOutcome::Replayed(_)
+            | CreateOutcome::KeyReused
+            | CreateOutcome::DiscussionMissing
+            | CreateOutcome::DiscussionClosed
+            | CreateOutcome::DiscussionFull
+            | CreateOutcome::ParentMissing
+            | CreateOutcome::TooDeep => panic!("it was not written"),
         }
     }
 

@@ -11,9 +11,9 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{Failure, Fallible, memory, place};
+use super::{Failure, Fallible, place};
 use crate::app::{App, AppBuilder};
-use crate::cli::output;
+use crate::cli::{memory, output};
 use crate::domain::clock::Clock;
 use crate::import::synthetic::{ExportShape, write_export};
 use crate::import::{Format, ImportOptions, Importer, Outcome, Report, input};

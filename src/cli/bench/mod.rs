@@ -7,7 +7,6 @@ mod client;
 mod cpu;
 mod import;
 mod index;
-mod memory;
 mod pages;
 mod place;
 mod report;

@@ -113,9 +113,12 @@ impl ExportCommand {
             workers: 1,
             ..self.walk.options(app.config())
         };
+        let clock = &app.service().ports().clock;
+        let began = clock.monotonic();
         let end = self.walk.all(app, Arc::clone(&job), options).await?;
         job.close().await.map_err(Failure::other)?;
-        self.walk.tell(EXPORT_WALK, &end)
+        let took = clock.monotonic().saturating_sub(began);
+        self.walk.tell(EXPORT_WALK, &end, took)
     }
 
     /// How much of the file an export that is under way has stored. A file that none is writing is

@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -110,16 +111,18 @@ impl WalkArgs {
         J: WalkJob<Item = Arc<Discussion>> + 'static,
     {
         let name = job.name();
+        let clock = &app.service().ports().clock;
+        let began = clock.monotonic();
         let end = match self.discussion {
             Some(id) => one(app, &*job, id).await?,
             None => self.all(app, job, self.options(app.config())).await?,
         };
-        self.tell(name, &end)
+        self.tell(name, &end, clock.monotonic().saturating_sub(began))
     }
 
     /// Prints what a walk found and writes the report.
-    fn tell(&self, name: &'static str, end: &WalkEnd) -> Result<ExitCode, Failure> {
-        let summary = Summary { name, end };
+    fn tell(&self, name: &'static str, end: &WalkEnd, took: Duration) -> Result<ExitCode, Failure> {
+        let summary = Summary { name, end, took };
         if let Some(path) = &self.report {
             let json = serde_json::to_vec_pretty(&end.tally).map_err(Failure::other)?;
             std::fs::write(path, json).map_err(|error| {

@@ -1,8 +1,10 @@
 //! What a walk says in the end.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::histogram;
+use crate::cli::memory;
 use crate::worker::walker::{WalkEnd, WalkTally};
 
 /// Faults printed; the report file has more.
@@ -13,6 +15,7 @@ const FAULTS_SHOWN: usize = 20;
 pub(super) struct Summary<'a> {
     pub(super) name: &'static str,
     pub(super) end: &'a WalkEnd,
+    pub(super) took: Duration,
 }
 
 impl Summary<'_> {
@@ -22,6 +25,7 @@ impl Summary<'_> {
             text.push_str("went on with the walk that was under way\n");
         }
         text.push_str(&numbers(self.name, &self.end.tally));
+        text.push_str(&self.cost());
         text.push_str(&faults(&self.end.tally));
         text.push_str(&histogram::table(&self.end.tally.branches, false));
         text.push_str(match (self.end.complete, self.end.tally.found()) {
@@ -30,6 +34,20 @@ impl Summary<'_> {
             (true, _) => "done; what is wrong is listed above\n",
         });
         text
+    }
+
+    /// What it took: this process's time and memory. A walk that was joined has done rows before.
+    fn cost(&self) -> String {
+        let mut parts = vec![format!("  took {:.1} s", self.took.as_secs_f64())];
+        if !self.end.joined
+            && self.took >= Duration::from_secs(1)
+            && let Ok(rows) = u32::try_from(self.end.tally.rows)
+        {
+            let speed = f64::from(rows) / self.took.as_secs_f64();
+            parts.push(format!("{speed:.0} comments a second"));
+        }
+        parts.extend(memory::peak().map(|bytes| format!("at most {} MiB of memory", bytes >> 20)));
+        parts.join(", ") + "\n"
     }
 
     pub(super) fn exit_code(&self) -> ExitCode {
@@ -94,6 +112,7 @@ mod tests {
         let summary = Summary {
             name: "index-verify",
             end: &end,
+            took: Duration::from_millis(1_500),
         };
         let text = summary.text();
         assert!(

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// The most that was ever resident, in bytes.
-pub(super) fn peak() -> Option<u64> {
+pub(crate) fn peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
         .lines()
