@@ -1,10 +1,15 @@
 //! Every discussion of an export, read whole in both modes as a client reads it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use threadline::import::{ExportReader, ImportOptions, Importer, Outcome};
+use threadline::worker::jobs::Discussions;
+use threadline::worker::jobs::audit::{AuditJob, AuditKind};
+use threadline::worker::jobs::build::{BuildJob, BuildSettings};
+use threadline::worker::walker::WalkOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::reader;
@@ -44,9 +49,9 @@ pub(crate) async fn read_whole(
     let app = TestApp::new().await;
     let ports = app.app.service().ports();
     let importer = Importer {
-        comments: std::sync::Arc::clone(&ports.comments),
-        users: std::sync::Arc::clone(&ports.users),
-        ids: std::sync::Arc::clone(&ports.ids),
+        comments: Arc::clone(&ports.comments),
+        users: Arc::clone(&ports.users),
+        ids: Arc::clone(&ports.ids),
         clock: app.clock.clone(),
         tasks: ports.tasks.clone(),
     };
@@ -64,6 +69,7 @@ pub(crate) async fn read_whole(
         .run(open(), &options, &CancellationToken::new(), &bar)
         .await;
     assert_eq!(report.outcome, Outcome::Complete);
+    indexed_and_right(&app, report.comments.imported).await;
 
     let mut export = open();
     let (mut discussions, mut listed, mut keyless) = (0, 0, 0);
@@ -89,6 +95,33 @@ pub(crate) async fn read_whole(
         listed,
         keyless,
     }
+}
+
+/// Builds the index of everything by one walk and checks it, every count too, by another.
+async fn indexed_and_right(app: &TestApp, comments: u64) {
+    let service = app.app.service().clone();
+    let table = Arc::new(Discussions(Arc::clone(&service.ports().comments)));
+    let (walker, options) = (app.app.walker(), WalkOptions::default());
+    let (bar, stop) = (ProgressBar::hidden(), CancellationToken::new());
+    let build = Arc::new(BuildJob {
+        service: service.clone(),
+        settings: BuildSettings::default(),
+    });
+    let built = walker.run(Arc::clone(&table), build, options, &bar, &stop);
+    let built = built.await.unwrap();
+    assert!(built.complete && built.tally.rows == comments, "{built:?}");
+    let verify = Arc::new(AuditJob {
+        service,
+        kind: AuditKind::Verify,
+    });
+    let verified = walker.run(table, verify, options, &bar, &stop);
+    let verified = verified.await.unwrap().tally;
+    assert_eq!(verified.faults, []);
+    assert_eq!(verified.outcomes.keys().collect::<Vec<_>>(), ["right"]);
+    assert_eq!(
+        (verified.rows, verified.items),
+        (comments, built.tally.items)
+    );
 }
 
 fn sorted(mut ids: Vec<String>) -> Vec<String> {

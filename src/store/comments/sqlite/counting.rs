@@ -178,36 +178,6 @@ pub(super) async fn delete_run(
     Ok(())
 }
 
-/// Counts rows, oldest first, that lie behind every row of the list counted so far.
-pub(super) async fn append_to_lane(
-    db: &mut SqliteConnection,
-    discussion: DiscussionId,
-    lane: LaneKey,
-    added: &[(CommentId, Tally)],
-) -> Result<(), StoreError> {
-    let last = sqlx::query(
-        "SELECT from_id, to_id, total, published, visible, shown FROM branch_counts \
-         WHERE discussion_id = ? AND layout = ? AND branch_id = ? ORDER BY from_id DESC LIMIT 1",
-    )
-    .bind(discussion.get())
-    .bind(lane.0)
-    .bind(lane.1)
-    .fetch_optional(&mut *db)
-    .await
-    .during(OP)?;
-    let last = last.as_ref().map(rows::run).transpose()?;
-    let mut builder = RunBuilder {
-        runs: last.into_iter().collect(),
-    };
-    for (id, tally) in added {
-        builder.add(*id, *tally);
-    }
-    for run in builder.runs {
-        put_run(db, discussion, lane, run).await?;
-    }
-    Ok(())
-}
-
 /// Removes every run of a list.
 pub(super) async fn clear_lane(
     db: &mut SqliteConnection,

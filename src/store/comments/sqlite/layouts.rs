@@ -5,14 +5,13 @@
 //! counted up to `other_counted_to`, which the build moves on with each batch it writes. So a row is
 //! counted exactly once: by its write when it lies at or below that mark, else when the mark passes.
 
-use std::collections::BTreeMap;
-
 use sqlx::SqliteConnection;
 
 use super::counting;
 use super::discussions::load_discussion;
+use super::import::lanes::{self, Lanes};
 use crate::domain::comment::branch_of;
-use crate::domain::counts::{Tally, contribution};
+use crate::domain::counts::contribution;
 use crate::domain::discussion::{Discussion, Layout};
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::store::StoreError;
@@ -65,17 +64,15 @@ pub(super) async fn count_to(
     let from = CommentId::new(discussion.other_counted_to.get().saturating_add(1));
     let rows = counting::rows_between(db, discussion.id, from, to).await?;
     let hidden = counting::hidden_of(db, discussion).await?;
-    let mut branches: BTreeMap<i64, Vec<(CommentId, Tally)>> = BTreeMap::new();
+    let mut branches = Lanes::new();
     for row in rows.iter().filter(|row| !row.ancestors.is_empty()) {
         let hidden_above = row.ancestors.iter().any(|id| hidden.contains(id));
         let tally = contribution(row.state, row.live_below, hidden_above);
         let branch = branch_of(&row.ancestors, other.depth_limit);
-        branches.entry(branch).or_default().push((row.id, tally));
-    }
-    for (branch, rows) in branches {
         let lane = (i64::from(other.number), branch);
-        counting::append_to_lane(db, discussion.id, lane, &rows).await?;
+        branches.entry(lane).or_default().insert(row.id, tally);
     }
+    lanes::count(db, discussion, branches).await?;
     sqlx::query(
         "UPDATE discussions SET other_counted_to = ?, changes = changes + 1 \
          WHERE discussion_id = ?",

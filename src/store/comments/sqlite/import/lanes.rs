@@ -44,6 +44,9 @@ struct Runs {
     gone: BTreeSet<CommentId>,
 }
 
+/// New rows of lists, and what each counts.
+pub(in super::super) type Lanes = BTreeMap<LaneKey, BTreeMap<CommentId, Tally>>;
+
 /// Counts rows that were just written.
 pub(super) async fn add(
     db: &mut SqliteConnection,
@@ -51,7 +54,7 @@ pub(super) async fn add(
     comments: &[Comment],
     tallies: &Tallies,
 ) -> Result<(), StoreError> {
-    let mut lanes: BTreeMap<LaneKey, BTreeMap<CommentId, Tally>> = BTreeMap::new();
+    let mut lanes = Lanes::new();
     let (mut all, mut roots) = (Tally::default(), Tally::default());
     for comment in comments {
         let tally = tallies.tally(comment.id);
@@ -63,6 +66,16 @@ pub(super) async fn add(
             lanes.entry(lane).or_default().insert(comment.id, tally);
         }
     }
+    count(db, discussion, lanes).await?;
+    counting::add_to_discussion(db, discussion.id, all, roots).await
+}
+
+/// Counts rows in lists; the sums of the discussion stay as they are.
+pub(in super::super) async fn count(
+    db: &mut SqliteConnection,
+    discussion: &Discussion,
+    lanes: Lanes,
+) -> Result<(), StoreError> {
     let mut runs = load(db, discussion.id, &lanes).await?;
     for (lane, rows) in lanes {
         let runs = runs.entry(lane).or_default();
@@ -70,14 +83,13 @@ pub(super) async fn add(
             runs.add(id, tally);
         }
     }
-    write(db, discussion, &runs).await?;
-    counting::add_to_discussion(db, discussion.id, all, roots).await
+    write(db, discussion, &runs).await
 }
 
 async fn load(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
-    lanes: &BTreeMap<LaneKey, BTreeMap<CommentId, Tally>>,
+    lanes: &Lanes,
 ) -> Result<BTreeMap<LaneKey, Runs>, StoreError> {
     let wanted: Vec<[i64; 4]> = lanes
         .iter()

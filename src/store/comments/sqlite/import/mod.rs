@@ -4,7 +4,7 @@
 //! is read at once, what they are and count is worked out in memory, and rows of one table are
 //! written together. The result is the same as if each row had been written by itself, in order.
 
-mod lanes;
+pub(super) mod lanes;
 mod place;
 mod put;
 mod tallies;
