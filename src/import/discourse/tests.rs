@@ -1,3 +1,5 @@
+//! Topics and posts as the API gives them, and what is odd about them.
+
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Foreign lines under a map.
+
 use std::io::Cursor;
 
 use super::map::{FieldMap, Mapping};

@@ -1,3 +1,5 @@
+//! Comments and submissions, as tables and as lines.
+
 use std::io::Cursor;
 
 use super::*;
