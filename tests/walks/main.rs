@@ -8,6 +8,12 @@
     reason = "a case fails by panicking"
 )]
 
+#[path = "../common/mod.rs"]
+#[expect(dead_code, reason = "each test binary uses a part of it")]
+mod common;
+
+mod command;
+mod export;
 mod live;
 mod repairs;
 mod sharing;
