@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::import_formats::{self as formats, IssoArgs, WxrArgs};
 use super::import_forums::{self as forums, DiscourseArgs, JsonlArgs, RedditArgs};
-use super::{ConfigFile, Failure, output};
+use super::{ConfigFile, Failure, output, progress};
 use crate::app::{App, AppBuilder};
 use crate::config::Config;
 use crate::import::input::{self, Input};
@@ -180,7 +180,7 @@ impl ImportCommand {
             depth_limit: settings.depth_limit,
             kept_parameters: settings.url_query_parameters_kept.clone(),
         };
-        let bar = progress_bar();
+        let bar = progress::bar(None);
         let report_file = args.report_file()?;
         let reader = self.format.reader(&bar, tasks)?;
         let stop = tasks.stopping().child_token();
@@ -234,16 +234,6 @@ fn write_report(mut file: File, report: &Report) -> Result<(), Failure> {
     let json = serde_json::to_vec_pretty(report).map_err(Failure::other)?;
     let written = file.write_all(&json).and_then(|()| file.write_all(b"\n"));
     written.map_err(|error| Failure::other(format!("cannot write the report: {error}")))
-}
-
-/// Draws on standard error, and only when that is a terminal.
-fn progress_bar() -> ProgressBar {
-    let bar = ProgressBar::no_length();
-    let template = "{bar:30} {percent:>3} % {per_sec} {eta}";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 fn source_name(text: &str) -> Result<String, String> {

@@ -10,6 +10,7 @@ mod import_formats;
 mod import_forums;
 mod memory;
 mod output;
+mod progress;
 mod schema;
 mod serve;
 mod signals;

@@ -14,12 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
 use self::summary::Summary;
 use super::signals::Stop;
-use super::{ConfigFile, Failure, output};
+use super::{ConfigFile, Failure, output, progress};
 use crate::app::{App, AppBuilder};
 use crate::config::{Config, HumanDuration};
 use crate::domain::discussion::Discussion;
@@ -138,7 +137,7 @@ impl WalkArgs {
         J: WalkJob<Item = Arc<Discussion>> + 'static,
     {
         let comments = Arc::clone(&app.service().ports().comments);
-        let bar = progress_bar(comments.size().await.map_err(Failure::other)?);
+        let bar = progress::bar(comments.size().await.map_err(Failure::other)?);
         let stop = interruptible(app);
         let table = Arc::new(Discussions(comments));
         let walked = app.walker().run(table, job, options, &bar, &stop).await;
@@ -192,19 +191,6 @@ pub(crate) fn interruptible(app: &App) -> CancellationToken {
         }
     });
     stop
-}
-
-/// Draws on standard error, and only when that is a terminal.
-fn progress_bar(size: Option<u64>) -> ProgressBar {
-    let bar = match size {
-        Some(size) => ProgressBar::new(size),
-        None => ProgressBar::no_length(),
-    };
-    let template = "{bar:30} {percent:>3} % {human_pos} rows {per_sec} {eta} left {msg}";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
 }
 
 /// Reads a discussion's id as GraphQL shows it, or its number.

@@ -49,6 +49,8 @@ pub(super) struct RangeHold {
     tally: WalkTally,
     stored_at: Duration,
     ended: Option<Ended>,
+    /// Rows that the item under way has moved the progress by.
+    shown: u64,
 }
 
 impl RangeHold {
@@ -63,6 +65,7 @@ impl RangeHold {
             stored_at: shared.clock.monotonic(),
             done_to: lease.done_to,
             ended: None,
+            shown: 0,
             tally,
             lease,
             shared,
@@ -84,6 +87,10 @@ impl RangeHold {
     /// Takes an item as done; it is stored with the next checkpoint.
     pub(super) fn done(&mut self, key: i64, found: WalkTally) {
         self.done_to = Some(key);
+        // A job may read the rows of an item more than once.
+        let shown = std::mem::take(&mut self.shown);
+        self.shared.progress.inc(found.rows.saturating_sub(shown));
+        self.shared.progress.dec(shown.saturating_sub(found.rows));
         self.tally.merge(found);
     }
 
@@ -181,6 +188,7 @@ impl Pace for RangeHold {
         metrics::histogram!("threadline_walker_batch_seconds", "job" => job)
             .record(took.as_secs_f64());
         self.shared.progress.inc(rows);
+        self.shown += rows;
         self.look()?;
         self.wait_out_pause().await?;
         let wait = self.shared.throttle.wait_after(took);
