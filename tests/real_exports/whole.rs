@@ -103,18 +103,18 @@ async fn indexed_and_right(app: &TestApp, comments: u64) {
     let table = Arc::new(Discussions(Arc::clone(&service.ports().comments)));
     let (walker, options) = (app.app.walker(), WalkOptions::default());
     let (bar, stop) = (ProgressBar::hidden(), CancellationToken::new());
-    let build = Arc::new(BuildJob {
+    let job = Arc::new(BuildJob {
         service: service.clone(),
         settings: BuildSettings::default(),
     });
-    let built = walker.run(Arc::clone(&table), build, options, &bar, &stop);
+    let built = walker.run(Arc::clone(&table), job, options, &bar, &stop);
     let built = built.await.unwrap();
     assert!(built.complete && built.tally.rows == comments, "{built:?}");
-    let verify = Arc::new(AuditJob {
+    let job = Arc::new(AuditJob {
         service,
         kind: AuditKind::Verify,
     });
-    let verified = walker.run(table, verify, options, &bar, &stop);
+    let verified = walker.run(table, job, options, &bar, &stop);
     let verified = verified.await.unwrap().tally;
     assert_eq!(verified.faults, []);
     assert_eq!(verified.outcomes.keys().collect::<Vec<_>>(), ["right"]);
