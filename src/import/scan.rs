@@ -1,9 +1,9 @@
 //! The first pass: streams an export into lists on disk.
 //!
 //! In memory stays only the list of discussions, about 60 bytes each: comments, however many, go to
-//! the spool in [`PARTITIONS`] lists by discussion, so that a later pass can hold all comments of a
+//! the spool in `PARTITIONS` lists by discussion, so that a later pass can hold all comments of a
 //! discussion without holding those of all discussions. The keys of all comments go to lists of
-//! their own: whether a parent is anywhere in the file is a question for [`super::orphans`].
+//! their own: whether a parent is anywhere in the file is a question for `orphans`.
 
 use std::collections::HashMap;
 use std::io;

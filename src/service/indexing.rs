@@ -152,6 +152,10 @@ impl Service {
             comments.put_index(id, layout, index).await?;
             let took = self.ports.clock.monotonic().saturating_sub(asked);
             pace.step(rows, took).await?;
+            if rows < u64::from(BATCH_ROWS) {
+                // The end. What comes behind it indexes itself, or makes this build incomplete.
+                break;
+            }
         }
         report.complete = comments.finish_build(id, layout.number, built_from).await?;
         report.branches = tree.branches();

@@ -4,7 +4,7 @@
 //! Elements are known by their names alone: the namespaces changed with every version. An item is
 //! known by `wp:post_id`, else by its link. Comments stream as they come; only where their item's
 //! own fields do not stand before them, which WordPress never writes, they wait for its end. What a
-//! row becomes is decided in [`row`].
+//! row becomes is decided in `row`.
 
 mod paragraphs;
 mod row;

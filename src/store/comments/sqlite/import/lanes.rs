@@ -1,7 +1,7 @@
 //! Counts the rows of a batch in every list they lie in, a list at a time.
 //!
 //! Each list's runs about its new rows are read, grown in memory by the rules of
-//! [`counting`](super::super::counting), and written back where they changed.
+//! [`counting`], and written back where they changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
