@@ -14,7 +14,7 @@ use crate::domain::discussion::{Discussion, Layout};
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::domain::mode::Servable;
 use crate::domain::tree::{Oddity, TreeResolver};
-use crate::store::comments::IndexRow;
+use crate::store::comments::{IndexRow, ScanRow};
 
 /// Rows read and written at a time: one short transaction.
 const BATCH_ROWS: u32 = 500;
@@ -118,44 +118,32 @@ impl Service {
         comments.begin_build(id, layout.number, built_from).await?;
         let mut tree = TreeResolver::new();
         let mut report = BuildReport::default();
-        let mut after: Option<CommentId> = None;
-        loop {
+        let mut scanned = comments.scan(id, None, BATCH_ROWS).await?;
+        while let Some(last) = scanned.last() {
             let asked = self.ports.clock.monotonic();
-            let scanned = comments.scan(id, after, BATCH_ROWS).await?;
-            let Some(last) = scanned.last() else {
-                break;
-            };
-            after = Some(last.id);
-            let mut index = Vec::with_capacity(scanned.len());
-            let mut missing = Vec::new();
-            for row in &scanned {
-                let found = tree.place(row.id, row.parent_id);
-                match found.oddity {
-                    Some(Oddity::ParentNotBefore) => {
-                        report.parents_missing += 1;
-                        missing.extend(row.parent_id.filter(|parent| *parent < row.id));
-                    }
-                    Some(Oddity::TooDeep) => report.flattened += 1,
-                    None => {}
-                }
-                index.push(IndexRow {
-                    id: row.id,
-                    parent_id: found.parent_id,
-                    ancestors: found.ancestors,
-                });
-            }
+            let after = last.id;
+            // Behind a short batch there is nothing: what comes later indexes itself, or makes this
+            // build incomplete.
+            let is_last = u32::try_from(scanned.len()).is_ok_and(|rows| rows < BATCH_ROWS);
+            let (index, missing) = resolve(&mut tree, &scanned, &mut report);
             if self.any_exists(id, &missing).await? {
                 return Ok(None);
             }
             let rows = u64::try_from(index.len()).unwrap_or(0);
+            // The next rows are read while these are written.
+            let next = async {
+                if is_last {
+                    return Ok(Vec::new());
+                }
+                comments.scan(id, Some(after), BATCH_ROWS).await
+            };
+            let put = comments.put_index(id, layout, index);
+            let (put, next) = futures_util::future::join(put, next).await;
+            put?;
+            scanned = next?;
             report.rows += rows;
-            comments.put_index(id, layout, index).await?;
             let took = self.ports.clock.monotonic().saturating_sub(asked);
             pace.step(rows, took).await?;
-            if rows < u64::from(BATCH_ROWS) {
-                // The end. What comes behind it indexes itself, or makes this build incomplete.
-                break;
-            }
         }
         report.complete = comments.finish_build(id, layout.number, built_from).await?;
         report.branches = tree.branches();
@@ -183,6 +171,33 @@ impl Service {
         let ids: Vec<_> = comments.iter().map(|comment| (id, *comment)).collect();
         Ok(!self.ports.comments.comments(&ids).await?.is_empty())
     }
+}
+
+/// Where rows belong, oldest first; and the older parents that none of the rows so far is.
+fn resolve(
+    tree: &mut TreeResolver,
+    scanned: &[ScanRow],
+    report: &mut BuildReport,
+) -> (Vec<IndexRow>, Vec<CommentId>) {
+    let mut index = Vec::with_capacity(scanned.len());
+    let mut missing = Vec::new();
+    for row in scanned {
+        let place = tree.place(row.id, row.parent_id);
+        match place.oddity {
+            Some(Oddity::ParentNotBefore) => {
+                report.parents_missing += 1;
+                missing.extend(row.parent_id.filter(|parent| *parent < row.id));
+            }
+            Some(Oddity::TooDeep) => report.flattened += 1,
+            None => {}
+        }
+        index.push(IndexRow {
+            id: row.id,
+            parent_id: place.parent_id,
+            ancestors: place.ancestors,
+        });
+    }
+    (index, missing)
 }
 
 fn shared_failure(error: &ServiceError) -> ServiceError {
