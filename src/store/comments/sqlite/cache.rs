@@ -4,8 +4,9 @@
 //! after its commit and before its acknowledgement. So a cached row set is never older than the
 //! last acknowledged write of this process, and at most 250 ms older than another process's.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moka::sync::Cache;
 
@@ -49,9 +50,63 @@ pub(super) struct PageCache {
     keys: Option<Cache<String, DiscussionId>>,
     epochs: Cache<DiscussionId, u64>,
     next: Arc<AtomicU64>,
+    /// How many writes of a discussion are between their work and their new epoch.
+    moving: Arc<Mutex<HashMap<DiscussionId, u32>>>,
+}
+
+/// A write of a discussion. From its work until it is dropped nothing of the discussion is read
+/// from the cache: what is committed but has no new epoch yet would be seen in one list and be
+/// missing in another one that was kept before.
+#[derive(Debug)]
+pub(super) struct Move {
+    cache: PageCache,
+    discussion: DiscussionId,
+    has_begun: AtomicBool,
+}
+
+impl Move {
+    /// The work begins.
+    pub(super) fn begin(&self) {
+        if !self.has_begun.swap(true, Ordering::AcqRel) {
+            *self.cache.moving().entry(self.discussion).or_default() += 1;
+        }
+    }
+}
+
+impl Drop for Move {
+    fn drop(&mut self) {
+        // First the new epoch, then the cache may be read again.
+        self.cache.forget(self.discussion);
+        if *self.has_begun.get_mut() {
+            let mut moving = self.cache.moving();
+            if let Some(writes) = moving.get_mut(&self.discussion) {
+                *writes -= 1;
+                if *writes == 0 {
+                    moving.remove(&self.discussion);
+                }
+            }
+        }
+    }
 }
 
 impl PageCache {
+    /// A write that is about to be sent.
+    pub(super) fn a_move(&self, discussion: DiscussionId) -> Move {
+        Move {
+            cache: self.clone(),
+            discussion,
+            has_begun: AtomicBool::new(false),
+        }
+    }
+
+    fn moving(&self) -> MutexGuard<'_, HashMap<DiscussionId, u32>> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_moving(&self, discussion: DiscussionId) -> bool {
+        self.moving().contains_key(&discussion)
+    }
+
     pub(super) fn new(bytes: u64) -> Self {
         let kept = (bytes > 0).then(|| {
             Cache::builder()
@@ -71,6 +126,7 @@ impl PageCache {
             keys,
             epochs: Cache::new(EPOCHS_MAX),
             next: Arc::new(AtomicU64::new(0)),
+            moving: Arc::default(),
         }
     }
 
@@ -104,7 +160,7 @@ impl PageCache {
     }
 
     pub(super) fn discussion(&self, epoch: Epoch) -> Option<Arc<Discussion>> {
-        match self.kept.as_ref()?.get(&(epoch, Key::Discussion))? {
+        match self.get(epoch, Key::Discussion)? {
             Kept::Discussion(row) => Some(row),
             Kept::Slice(_) | Kept::Sum(_) => None,
         }
@@ -117,18 +173,14 @@ impl PageCache {
         lane: Lane,
         slice: Slice,
     ) -> Option<Rows> {
-        match self
-            .kept
-            .as_ref()?
-            .get(&(epoch, Key::Slice(layout, lane, slice)))?
-        {
+        match self.get(epoch, Key::Slice(layout, lane, slice))? {
             Kept::Slice(rows) => Some(rows),
             Kept::Discussion(_) | Kept::Sum(_) => None,
         }
     }
 
     pub(super) fn sum(&self, epoch: Epoch, layout: u32, head: CommentId) -> Option<Tally> {
-        match self.kept.as_ref()?.get(&(epoch, Key::Sum(layout, head)))? {
+        match self.get(epoch, Key::Sum(layout, head))? {
             Kept::Sum(tally) => Some(tally),
             Kept::Discussion(_) | Kept::Slice(_) => None,
         }
@@ -154,6 +206,16 @@ impl PageCache {
 
     pub(super) fn keep_sum(&self, epoch: Epoch, layout: u32, head: CommentId, tally: Tally) {
         self.keep(epoch, Key::Sum(layout, head), Kept::Sum(tally));
+    }
+
+    fn get(&self, epoch: Epoch, key: Key) -> Option<Kept> {
+        let kept = self.kept.as_ref()?;
+        if self.is_moving(epoch.discussion) {
+            return None;
+        }
+        // A write may have ended since the epoch was taken.
+        let is_current = self.epochs.get(&epoch.discussion) == Some(epoch.local);
+        is_current.then(|| kept.get(&(epoch, key))).flatten()
     }
 
     fn keep(&self, epoch: Epoch, key: Key, value: Kept) {

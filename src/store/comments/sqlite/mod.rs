@@ -20,6 +20,8 @@ mod reads;
 mod recount;
 mod rows;
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use sqlx::SqliteConnection;
 
@@ -86,9 +88,19 @@ impl SqliteComments {
             + Send
             + 'static,
     {
-        let cache = self.cache.clone();
+        let moved = Arc::new(self.cache.a_move(discussion));
+        let begins = Arc::downgrade(&moved);
         self.group
-            .write_then(op, move || cache.forget(discussion), work)
+            .write_then(
+                op,
+                move || drop(moved),
+                move |db| {
+                    if let Some(moved) = begins.upgrade() {
+                        moved.begin();
+                    }
+                    work(db)
+                },
+            )
             .await
     }
 }
