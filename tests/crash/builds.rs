@@ -99,8 +99,12 @@ pub(crate) async fn killed_and_not(mut rng: Rng) {
     println!("  {killed} kills, which left {there:?} of {total} index rows");
     assert!(killed > 0);
     let said = finish(&place, &["index", "build"]);
-    // Whatever was begun and killed, each discussion is counted once.
-    assert_eq!(numbers(&said), numbers(&wanted), "{said}");
+    // Whatever was begun and killed, each discussion is counted once. (A build that ended before its
+    // kill leaves nothing to do to the next one.)
+    assert!(said.contains("index-build: 30 discussions,"), "{said}");
+    if !said.contains("complete before") {
+        assert_eq!(numbers(&said), numbers(&wanted), "{said}");
+    }
     finish(&place, &["index", "verify"]);
     let (one, other) = (Copy::of(&place), Copy::of(&calm));
     one.is_sound().await;
