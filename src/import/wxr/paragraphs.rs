@@ -12,6 +12,9 @@ pub(super) fn shown(text: &str) -> String {
     if !text.contains('\n') {
         return text.to_owned();
     }
+    // At the very end `</` is text; with an end tag behind it, it would be a comment.
+    let closed = text.strip_suffix("</").map(|text| format!("{text}&lt;/"));
+    let text = closed.as_deref().unwrap_or(text);
     let mut page = Page {
         out: String::with_capacity(text.len() + text.len() / 8),
         makes_paragraphs: text.lines().any(|line| line.trim().is_empty()),
@@ -115,6 +118,10 @@ impl Page {
             // Its end is dropped where an empty line has already ended it.
             "p" if is_end => {
                 self.close_paragraph();
+                // Without the end a `<` typed before it would make a tag of the words behind it.
+                if self.out.ends_with('<') {
+                    self.out.push(' ');
+                }
                 self.is_at_edge = true;
             }
             "p" => {
@@ -215,7 +222,7 @@ enum Piece<'a> {
     Tag(&'a str),
 }
 
-/// Splits HTML as people type it. A `<` that begins no tag, or one that never ends, is text.
+/// Splits HTML as people type it. A `<` that begins no tag is text.
 struct Pieces<'a>(&'a str);
 
 impl<'a> Iterator for Pieces<'a> {
@@ -226,8 +233,9 @@ impl<'a> Iterator for Pieces<'a> {
             return None;
         }
         if begins_tag(self.0) {
+            // Browsers drop one that never ends, so nothing may be put into it that ends it.
             let Some(end) = end_of_tag(self.0) else {
-                return Some(Piece::Text(std::mem::take(&mut self.0)));
+                return Some(Piece::Tag(std::mem::take(&mut self.0)));
             };
             let (tag, rest) = self.0.split_at(end);
             self.0 = rest;
@@ -249,11 +257,23 @@ fn begins_tag(text: &str) -> bool {
         return false;
     };
     let rest = rest.strip_prefix('/').unwrap_or(rest);
-    rest.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '!')
+    let is_end = rest.len() + 1 < text.len();
+    // After `</` anything is a tag or a comment that browsers drop; so is `<!` and `<?`.
+    rest.starts_with(|ch: char| ch.is_ascii_alphabetic() || (is_end && ch != '>'))
+        || (!is_end && rest.starts_with(['!', '?']))
 }
 
-/// Where the tag that `text` begins with ends: behind the first `>` that is in no quotes.
+/// Where the tag that `text` begins with ends: behind the first `>` that is in no quotes. In what is
+/// no tag but a comment, quotes mean nothing.
 fn end_of_tag(text: &str) -> Option<usize> {
+    if text.starts_with("<!--") {
+        return text.find("-->").map(|at| at + "-->".len());
+    }
+    let name = text.trim_start_matches('<');
+    let name = name.strip_prefix('/').unwrap_or(name);
+    if !name.starts_with(|ch: char| ch.is_ascii_alphabetic()) {
+        return text.find('>').map(|at| at + 1);
+    }
     let mut quote = None;
     for (at, ch) in text.char_indices() {
         match (quote, ch) {
@@ -325,10 +345,10 @@ mod tests {
             pieces in prop::collection::vec(prop::sample::select(vec![
                 "a", "b ", " c", "\n", "\n\n", "\r\n", "<p>", "</p>", "<b>", "</b>", "<br>", "<ul>",
                 "<li>", "</ul>", "<pre>", "</pre>", "<blockquote>", "</blockquote>", "&amp;", "<", ">",
-                "😀", "<td>", "<table>", "</table>", "\"",
+                "😀", "<td>", "<table>", "</table>", "\"", "</", "<?", "<!", "<!-- ", " -->", "</ ",
             ]), 0..24),
         ) {
-            let text = pieces.concat();
+            let text = pieces.concat().trim().to_owned();
             let words = |html: &str| {
                 plain_text(html, BodyFormat::Html).split_whitespace().collect::<String>()
             };
