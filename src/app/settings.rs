@@ -18,6 +18,8 @@ pub(super) fn http(config: &Config) -> HttpSettings {
             origins: config.server.cors_origins.clone(),
         },
         console: config.server.graphiql,
+        reader: config.server.reader,
+        embed_origins: config.server.embed_origins.clone(),
     }
 }
 
@@ -118,6 +120,7 @@ mod tests {
     fn every_setting_of_the_edge_arrives_where_it_is_meant_to() {
         let config = config(
             "[server]\ngraphiql = false\ncors_origins = ['https://example.org']\n\
+             reader = false\nembed_origins = ['https://blog.example.org']\n\
              body_bytes_max = 2001\ndocument_bytes_max = 2000\ndocument_tokens_max = 101\n\
              document_nesting_max = 9\nselection_levels_max = 5\nexpanded_selections_max = 51\n\
              aliases_max = 1\nroot_fields_max = 2\ndirectives_max = 3\nerrors_max = 4\n\
@@ -142,7 +145,8 @@ mod tests {
             errors_max: 4,
         };
         assert_eq!(settings.limits, limits);
-        assert!(!settings.console && !settings.auth.development);
+        assert!(!settings.console && !settings.reader && !settings.auth.development);
+        assert_eq!(settings.embed_origins, ["https://blog.example.org"]);
         assert_eq!(settings.cors.origins, ["https://example.org"]);
         let auth = settings.auth;
         assert_eq!(

@@ -15,6 +15,10 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Whether the GraphiQL page is served.
     pub graphiql: bool,
+    /// Whether the reader page is served at `/`, and the embed at `/embed`.
+    pub reader: bool,
+    /// Web origins whose pages may show the embed in a frame; empty: none but the gateway's own.
+    pub embed_origins: Vec<String>,
     /// Web origins whose pages may call from a browser; empty: none but the gateway's own.
     pub cors_origins: Vec<String>,
     /// The longest request body, in bytes.
@@ -106,10 +110,14 @@ impl Server {
             self.shutdown_timeout,
             ("0ms", "10m"),
         );
-        for origin in &self.cors_origins {
-            if !is_origin(origin) {
-                let must = format!("{origin:?} must be an origin such as \"https://example.org\"");
-                checks.problem("server.cors_origins", must);
+        let lists = [
+            ("server.cors_origins", &self.cors_origins),
+            ("server.embed_origins", &self.embed_origins),
+        ];
+        for (key, origins) in lists {
+            if let Some(wrong) = origins.iter().find(|origin| !is_origin(origin)) {
+                let must = format!("{wrong:?} must be an origin such as \"https://example.org\"");
+                checks.problem(key, must);
             }
         }
     }

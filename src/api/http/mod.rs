@@ -14,6 +14,7 @@ mod fixed;
 mod front;
 mod handler;
 mod probes;
+mod reader;
 mod request;
 mod request_id;
 mod response;

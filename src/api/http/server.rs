@@ -25,7 +25,7 @@ use super::probes::{self, Readiness};
 use super::request_id::{self, REQUEST_ID, RequestIds};
 use super::response::{Frame, encode_error};
 use super::settings::{CorsSettings, HttpSettings, TooHigh};
-use super::{Executor, handler};
+use super::{Executor, handler, reader};
 use crate::tasks::Tasks;
 
 /// Answers up to this size are not worth compressing.
@@ -87,7 +87,7 @@ pub enum HttpSettingsError {
     },
 }
 
-/// The routes: `/graphql`, `/healthz`, `/readyz`, `/metrics`.
+/// The routes: `/graphql`, `/healthz`, `/readyz`, `/metrics`, and the reader page where it is on.
 pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
     let Edge {
         executor,
@@ -101,6 +101,10 @@ pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
         return Err(HttpSettingsError::Limit { name, ceiling });
     }
     let cors = cors(&settings.cors)?;
+    for origin_text in &settings.embed_origins {
+        origin(origin_text)?;
+    }
+    let reader = reader::routes(&settings);
     let console = settings.console.then(Console::new);
     let shared = Shared {
         executor,
@@ -118,6 +122,7 @@ pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
         .route("/metrics", get(render_metrics))
         .fallback(async || (StatusCode::NOT_FOUND, "not found"))
         .with_state(Arc::new(shared))
+        .merge(reader)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(
             CompressionLayer::new()

@@ -18,6 +18,11 @@ pub struct HttpSettings {
     pub cors: CorsSettings,
     /// Whether `GET /graphql` from a browser answers with the query page.
     pub console: bool,
+    /// Whether the reader page is served at `/`, and the embed at `/embed`.
+    pub reader: bool,
+    /// Origins whose pages may show the embed in a frame, as browsers send them; empty: the
+    /// gateway's own only.
+    pub embed_origins: Vec<String>,
 }
 
 /// What one request may cost before it is refused.

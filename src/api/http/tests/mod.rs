@@ -5,6 +5,7 @@ mod contract;
 mod execution;
 mod media;
 mod sign_in;
+mod reader;
 mod surroundings;
 mod tokens;
 

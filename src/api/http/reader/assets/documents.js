@@ -1,0 +1,95 @@
+// What the page asks for. Fields that a page does not show are not asked for.
+
+const COMMENT = `fragment Comment on Comment {
+  id createdAt editedAt revision state depth
+  author { id name }
+  body { html text }
+  parent { id state author { id name } body { text } }
+  viewerCan { reply edit delete moderate }
+}`;
+
+const DISCUSSION = `fragment Discussion on Discussion {
+  id title url entity { type id } state createdAt
+  counts { visible roots replies }
+}`;
+
+const REPLIES = `fragment Replies on CommentConnection {
+  totalCount
+  edges { cursor node { ...Comment } }
+  pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+}`;
+
+const PAGE = `fragment Page on CommentConnection {
+  mode modeReason totalCount
+  edges { cursor node { ...Comment } replies(first: $replies) { ...Replies } }
+  pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+}`;
+
+const WINDOW = `$mode: CommentsMode!, $order: CommentOrder!, $replies: Int!,
+  $first: Int, $after: String, $last: Int, $before: String`;
+const COMMENTS = `comments(mode: $mode, order: $order, first: $first, after: $after,
+  last: $last, before: $before) { ...Page }`;
+
+export const VIEWER = `query Viewer { viewer { role user { id name } } }`;
+
+/** A discussion by id, address or entity, with its first page. */
+export const OPEN = `query Open($id: ID, $url: URL, $entity: EntityInput, ${WINDOW}) {
+  discussion(id: $id, url: $url, entity: $entity) { ...Discussion ${COMMENTS} }
+} ${DISCUSSION} ${PAGE} ${REPLIES} ${COMMENT}`;
+
+/** Another page of the same. */
+export const MORE = `query More($id: ID!, ${WINDOW}) {
+  discussion(id: $id) { counts { visible roots replies } ${COMMENTS} }
+} ${PAGE} ${REPLIES} ${COMMENT}`;
+
+/** A page of a branch. */
+export const MORE_REPLIES = `query MoreReplies($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+  comment(id: $id) {
+    id replies(first: $first, after: $after, last: $last, before: $before) { ...Replies }
+  }
+} ${REPLIES} ${COMMENT}`;
+
+/** The way to one comment. */
+export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, $replies: Int!) {
+  discussion(id: $id) { ...Discussion
+    context(comment: $comment, siblings: $siblings) {
+      mode modeReason
+      focus { ...Comment root { ...Comment } replies(first: $replies) { ...Replies } }
+      ancestors(last: 20) { totalCount edges { node { ...Comment } } pageInfo { hasPreviousPage } }
+      before { ...Comment replies(first: $replies) { ...Replies } }
+      after { ...Comment replies(first: $replies) { ...Replies } }
+      gapBefore { count atLeast cursor }
+      gapAfter { count atLeast cursor }
+    }
+  }
+} ${DISCUSSION} ${REPLIES} ${COMMENT}`;
+
+export const ONE = `query One($id: ID!) {
+  comment(id: $id) { ...Comment root { id } body { html text source format } }
+} ${COMMENT}`;
+
+const WRITTEN = `__typename
+  ... on CommentWritten { comment { ...Comment root { id } discussion { ...Discussion } } readAfter replayed }
+  ... on CommentRefused { reason code message limit actual comment { ...Comment body { html text source format } } }`;
+
+const write = (name, input, extra = "") =>
+  `mutation ${name[0].toUpperCase() + name.slice(1)}($input: ${input}!) {
+    ${name}(input: $input) { ${WRITTEN} } } ${COMMENT} ${DISCUSSION} ${extra}`;
+
+export const CREATE = write("createComment", "CreateCommentInput");
+export const EDIT = write("editComment", "EditCommentInput");
+export const DELETE = write("deleteComment", "DeleteCommentInput");
+export const HIDE = write("hideComment", "ModerateCommentInput");
+export const RESTORE = write("restoreComment", "ModerateCommentInput");
+export const APPROVE = write("approveComment", "ModerateCommentInput");
+
+export const SET_STATE = `mutation SetState($discussion: ID!, $state: DiscussionState!) {
+  setDiscussionState(discussion: $discussion, state: $state) { ...Discussion }
+} ${DISCUSSION}`;
+
+export const LIST = `query List($first: Int, $after: String, $last: Int, $before: String) {
+  discussions(first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { ...Discussion } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  }
+} ${DISCUSSION}`;

@@ -1,0 +1,120 @@
+// The page: which view an address means, going from one to the other and back without loss.
+
+import { App } from "./app.js";
+import { DiscussionView } from "./discussion.js";
+import { byId, el } from "./dom.js";
+import { help, listen } from "./keys.js";
+import { ListView } from "./list.js";
+
+const KEPT_MAX = 6;
+
+class Page extends App {
+  constructor() {
+    super();
+    this.kept = new Map();
+    this.at = history.state?.at ?? 0;
+    this.first = this.at;
+  }
+
+  viewOf(url) {
+    const [, kind, id] = url.pathname.split("/");
+    if (kind === "d" && id) {
+      const focus = new URLSearchParams(url.hash.slice(1)).get("c");
+      return new DiscussionView(this, { id: decodeURIComponent(id) }, focus);
+    }
+    return new ListView(this);
+  }
+
+  start() {
+    history.scrollRestoration = "manual";
+    history.replaceState({ at: this.at }, "");
+    addEventListener("popstate", (event) => this.wentTo(event.state?.at ?? 0));
+    addEventListener("click", (event) => this.clicked(event));
+    listen();
+    byId("keys").addEventListener("click", help);
+    this.meet().then(() => this.show(this.viewOf(new URL(location.href))));
+  }
+
+  clicked(event) {
+    const link = event.target.closest?.("a[href]");
+    const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!link || !isPlain || link.target || event.defaultPrevented) return;
+    const url = new URL(link.href);
+    if (url.origin !== location.origin || link.classList.contains("skip")) return;
+    event.preventDefault();
+    const shown = link.dataset.focus && this.view?.thread?.get(link.dataset.focus);
+    if (shown && link.classList.contains("answers")) {
+      this.point(shown);
+      return;
+    }
+    this.go(url);
+  }
+
+  /** Shows a comment that is on the page already. */
+  point(item) {
+    for (const other of document.querySelectorAll(".comment.target")) other.classList.remove("target");
+    item.article.classList.add("target");
+    item.article.focus({ preventScroll: true });
+    item.article.scrollIntoView({ block: "center" });
+  }
+
+  keep() {
+    if (!this.view) return;
+    this.kept.delete(this.at);
+    this.kept.set(this.at, { view: this.view, y: scrollY, href: this.href });
+    if (this.kept.size > KEPT_MAX) this.kept.delete(this.kept.keys().next().value);
+  }
+
+  async go(url) {
+    this.keep();
+    this.at += 1;
+    history.pushState({ at: this.at }, "", url);
+    await this.openHere();
+  }
+
+  async openHere() {
+    const view = this.viewOf(new URL(location.href));
+    const keptView = this.view;
+    this.view = view;
+    if (keptView) keptView.rest?.();
+    await this.show(view);
+    if (!view.focus) {
+      scrollTo({ top: 0, behavior: "instant" });
+      this.main.querySelector("h1")?.focus({ preventScroll: true });
+    }
+  }
+
+  /** Back or forward: what was there is there again, where it was. */
+  async wentTo(at) {
+    this.keep();
+    this.at = at;
+    const kept = this.kept.get(at);
+    if (!kept) {
+      await this.openHere();
+      return;
+    }
+    this.view?.rest?.();
+    this.view = kept.view;
+    this.main.replaceChildren(kept.view.element);
+    document.title = kept.view.title ? `${kept.view.title} · threadline` : "threadline";
+    kept.view.wake?.();
+    scrollTo({ top: kept.y, behavior: "instant" });
+  }
+
+  canGoBack() {
+    return this.at > this.first;
+  }
+
+  openWhole(view) {
+    this.go(new URL(`/d/${encodeURIComponent(view.discussion.id)}`, location.origin));
+  }
+
+  /** Where one can go, as far as this reader may. */
+  met() {
+    const links = [["/", "Discussions"]];
+    const nav = byId("places");
+    nav.replaceChildren(...links.map(([href, text]) => el("a", { href }, text)));
+  }
+}
+
+new Page().start();
