@@ -466,7 +466,8 @@ impl CommentReads for SqliteComments {
                     event_id: EventId::new(event),
                     kind: LogKind::from_code(kind)
                         .ok_or_else(|| StoreError::corrupt("comment_log", event, "kind"))?,
-                    comment_id: CommentId::new(comment),
+                    // Ids are positive; a change of the discussion has none.
+                    comment_id: (comment != 0).then(|| CommentId::new(comment)),
                 })
             })
             .collect()
