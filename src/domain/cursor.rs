@@ -26,6 +26,8 @@ pub enum CursorList {
     Author(UserId),
     /// What lies above a comment.
     Ancestors(DiscussionId, CommentId),
+    /// Every discussion.
+    Discussions,
 }
 
 /// A position in a list.
@@ -35,7 +37,7 @@ pub struct Cursor {
     pub list: CursorList,
     /// The order it was made under.
     pub order: Order,
-    /// The last comment seen.
+    /// The last comment seen; in a list of other things, the number of the last one.
     pub id: CommentId,
 }
 
@@ -67,6 +69,7 @@ impl Cursor {
             CursorList::Replies(discussion, head) => format!("r.{discussion}.{head}"),
             CursorList::Author(user) => format!("a.{user}.0"),
             CursorList::Ancestors(discussion, below) => format!("p.{discussion}.{below}"),
+            CursorList::Discussions => "d.0.0".to_owned(),
         };
         URL_SAFE_NO_PAD.encode(format!("{VERSION}.{order}.{list}.{}", self.id))
     }
@@ -105,6 +108,7 @@ impl Cursor {
             "r" => CursorList::Replies(DiscussionId::new(owner), CommentId::new(head)),
             "a" => CursorList::Author(UserId::new(owner)),
             "p" => CursorList::Ancestors(DiscussionId::new(owner), CommentId::new(head)),
+            "d" => CursorList::Discussions,
             _ => return None,
         };
         Some(Self {
@@ -150,6 +154,7 @@ mod tests {
             CursorList::Replies(HERE, CommentId::new(9)),
             CursorList::Author(UserId::new(3)),
             CursorList::Ancestors(HERE, CommentId::new(9)),
+            CursorList::Discussions,
         ] {
             for order in [Order::Oldest, Order::Newest] {
                 let made = cursor(list, order);

@@ -12,6 +12,7 @@ pub mod indexing;
 pub mod lanes;
 pub mod lease;
 pub mod pace;
+pub mod pages;
 pub mod people;
 pub mod reading;
 pub mod request;

@@ -401,7 +401,7 @@ impl Story<'_> {
             .map(|(event_id, (kind, comment_id))| LogEntry {
                 event_id: *event_id,
                 kind: *kind,
-                comment_id: *comment_id,
+                comment_id: Some(*comment_id),
             })
             .collect();
         assert_eq!(env.log(self.discussion).await, log);

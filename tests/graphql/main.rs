@@ -10,6 +10,7 @@
 
 mod bad_input;
 mod contexts;
+mod discussion_list;
 mod found;
 mod leaks;
 mod modes;

@@ -9,6 +9,7 @@ mod connection;
 mod context;
 mod discussion;
 mod failure;
+mod lists;
 mod load;
 mod mutation;
 mod payload;

@@ -27,15 +27,17 @@ pub enum Lane {
 /// Rows of a slice, shared with the store's cache.
 pub type Rows = Arc<[Comment]>;
 
-/// What happened to a comment. Stored as a small integer.
+/// What happened in a discussion. Stored as a small integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogKind {
-    /// It was written.
+    /// A comment was written.
     Created,
-    /// Its text changed.
+    /// A comment's text changed.
     Edited,
-    /// It was hidden, restored, approved or buried.
+    /// A comment was hidden, restored, approved or buried.
     StateChanged,
+    /// The discussion itself changed: it was closed or opened, or other comments are pinned.
+    DiscussionChanged,
 }
 
 impl LogKind {
@@ -46,6 +48,7 @@ impl LogKind {
             Self::Created => 0,
             Self::Edited => 1,
             Self::StateChanged => 2,
+            Self::DiscussionChanged => 3,
         }
     }
 
@@ -56,6 +59,7 @@ impl LogKind {
             0 => Some(Self::Created),
             1 => Some(Self::Edited),
             2 => Some(Self::StateChanged),
+            3 => Some(Self::DiscussionChanged),
             _ => None,
         }
     }
@@ -68,8 +72,8 @@ pub struct LogEntry {
     pub event_id: EventId,
     /// What happened.
     pub kind: LogKind,
-    /// To which comment.
-    pub comment_id: CommentId,
+    /// To which comment; `None` for [`LogKind::DiscussionChanged`].
+    pub comment_id: Option<CommentId>,
 }
 
 /// Reads. Stored rows, nothing redacted: only the service may show them to somebody.
@@ -80,6 +84,12 @@ pub trait CommentReads: Send + Sync + Debug {
 
     /// The discussion that claimed a key (`url:…` or `entity:…`).
     async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError>;
+
+    /// A part of all discussions by id, which is the order they were opened in (C13).
+    async fn discussion_ids(
+        &self,
+        slice: Slice<DiscussionId>,
+    ) -> Result<Vec<DiscussionId>, StoreError>;
 
     /// The comments that exist among `ids`, in no particular order.
     async fn comments(&self, ids: &[(DiscussionId, CommentId)])

@@ -432,7 +432,7 @@ async fn c12_a_create_is_logged_under_its_own_id(env: Comments) {
     let entry = |comment: &Comment| LogEntry {
         event_id: EventId::new(comment.id.get()),
         kind: LogKind::Created,
-        comment_id: comment.id,
+        comment_id: Some(comment.id),
     };
     let want = [entry(&root), entry(&unindexed), entry(&pending)];
     assert_eq!(env.log(here).await, want);

@@ -236,12 +236,12 @@ async fn c12_an_edit_is_logged_once_under_the_id_given(env: Comments) {
         LogEntry {
             event_id: EventId::new(root.id.get()),
             kind: LogKind::Created,
-            comment_id: root.id,
+            comment_id: Some(root.id),
         },
         LogEntry {
             event_id: edit.event_id,
             kind: LogKind::Edited,
-            comment_id: root.id,
+            comment_id: Some(root.id),
         },
     ];
     assert_eq!(env.log(discussion).await, want);

@@ -400,7 +400,7 @@ async fn i4_imported_rows_write_no_log_entry(env: Comments) {
     env.import(discussion, sample()).await;
     let log = env.log(discussion).await;
     assert_eq!(log.len(), 1);
-    assert_eq!(log[0].comment_id, reply.id);
+    assert_eq!(log[0].comment_id, Some(reply.id));
 }
 
 async fn i4_an_import_leaves_the_discussion_without_a_complete_index(env: Comments) {

@@ -322,7 +322,7 @@ async fn c12_every_change_of_state_is_logged_once_under_the_id_given(env: Commen
         want.push(LogEntry {
             event_id: change.event_id,
             kind: LogKind::StateChanged,
-            comment_id: row.id,
+            comment_id: Some(row.id),
         });
         // The same again changes nothing, so it is no entry.
         env.act(row, act).await;

@@ -79,7 +79,7 @@ pub(super) async fn edit(
         new.discussion_id,
         edit.event_id,
         LogKind::Edited,
-        new.id,
+        Some(new.id),
     )
     .await?;
     Ok(ChangeOutcome::Changed(new))
@@ -168,7 +168,7 @@ async fn change_state(
         discussion.id,
         change.event_id,
         LogKind::StateChanged,
-        new.id,
+        Some(new.id),
     )
     .await?;
     Ok(ChangeOutcome::Changed(new))

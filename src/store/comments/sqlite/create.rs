@@ -71,7 +71,7 @@ pub(super) async fn create(
         discussion.id,
         EventId::new(new.id.get()),
         LogKind::Created,
-        new.id,
+        Some(new.id),
     )
     .await?;
     if let Some(claim) = &new.claim {
@@ -277,13 +277,13 @@ pub(super) async fn append_log(
     discussion: DiscussionId,
     event: EventId,
     kind: LogKind,
-    comment: CommentId,
+    comment: Option<CommentId>,
 ) -> Result<(), StoreError> {
     sqlx::query("INSERT INTO comment_log VALUES (?, ?, ?, ?)")
         .bind(discussion.get())
         .bind(event.get())
         .bind(kind.code())
-        .bind(comment.get())
+        .bind(comment.map_or(0, CommentId::get))
         .execute(db)
         .await
         .during(OP)?;

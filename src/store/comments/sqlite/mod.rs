@@ -14,6 +14,7 @@ mod discussions;
 mod import;
 mod index;
 mod layouts;
+mod listing;
 mod origins;
 mod queue;
 mod reads;
