@@ -100,7 +100,7 @@ impl Reader {
 impl Document {
     fn new(body: String, content_type: &'static str) -> Self {
         // Weak, because an answer may be compressed on its way.
-        let etag = format!("W/\"{}\"", short_hash([body.as_bytes()]));
+        let etag = format!("W/\"{}\"", short_hash(std::iter::once(body.as_bytes())));
         Self {
             etag: HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("W/\"none\"")),
             body: Bytes::from(body),
@@ -163,7 +163,7 @@ fn folder() -> String {
     short_hash(parts.flat_map(|file| [file.name.as_bytes(), b"\0", file.text.as_bytes(), b"\0"]))
 }
 
-fn short_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+fn short_hash(parts: impl Iterator<Item = &[u8]>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);

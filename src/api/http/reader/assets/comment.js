@@ -100,7 +100,9 @@ export const slotOf = (article) => article.querySelector(":scope > .slot");
 /** A row of buttons; what does not fit the eye goes into a menu. */
 export function actionRow(main, more) {
   const row = el("div", { class: "actions" }, main);
-  if (more.length > 0) {
+  if (more.length === 1) {
+    row.append(more[0]);
+  } else if (more.length > 1) {
     const menu = el("details", { class: "menu" }, el("summary", {}, "More"), el("div", { class: "menu-items" }, more));
     menu.addEventListener("click", (event) => {
       if (event.target.closest("button")) menu.open = false;

@@ -1,0 +1,219 @@
+//! A Chromium under WebDriver, with what the cases need of its own protocol beside it.
+//!
+//! What a page shows is asked for by small scripts, and waited for by asking again: no case knows
+//! how long anything takes.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+/// Longer than anything may take that is not a fault.
+const DEADLINE: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(40);
+
+/// A call of the driver that the standard does not have.
+#[derive(Debug)]
+struct Extension {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Extension {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}
+
+/// One browser with a driver of its own; both end with it.
+#[derive(Debug)]
+pub(crate) struct Browser {
+    driver: Child,
+    client: Client,
+}
+
+impl Browser {
+    pub(crate) async fn start() -> Self {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let mut ports = lines.map_while(Result::ok).filter_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let port = ports.next().unwrap();
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1280,900",
+            "--lang=en-GB",
+        ];
+        let capabilities = json!({
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+            "unhandledPromptBehavior": "ignore",
+        });
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.as_object().unwrap().clone())
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .unwrap();
+        Self { driver, client }
+    }
+
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) async fn goto(&self, url: &str) {
+        self.client.goto(url).await.unwrap();
+    }
+
+    /// A call of Chromium's own protocol.
+    pub(crate) async fn chromium(&self, name: &str, parameters: Value) -> Value {
+        let body = json!({ "cmd": name, "params": parameters });
+        let path = "goog/cdp/execute";
+        self.client.issue_cmd(Extension { path, body }).await.unwrap()
+    }
+
+    /// What the browser wrote down since the last time; `kind` is `browser` or `performance`.
+    pub(crate) async fn log(&self, kind: &str) -> Vec<Value> {
+        let body = json!({ "type": kind });
+        let path = "se/log";
+        let entries = self.client.issue_cmd(Extension { path, body }).await.unwrap();
+        entries.as_array().unwrap().clone()
+    }
+
+    /// Runs the body of a function in the page.
+    pub(crate) async fn js(&self, script: &str) -> Value {
+        self.js_with(script, Vec::new()).await
+    }
+
+    pub(crate) async fn js_with(&self, script: &str, arguments: Vec<Value>) -> Value {
+        let ran = self.client.execute(script, arguments).await;
+        ran.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Waits until the expression is true in the page.
+    #[track_caller]
+    pub(crate) fn until(&self, expression: &str) -> impl Future<Output = ()> {
+        let script = format!("return Boolean({expression})");
+        let place = std::panic::Location::caller();
+        async move {
+            let waiting = async {
+                while self.js(&script).await != true {
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+            };
+            if tokio::time::timeout(DEADLINE, waiting).await.is_err() {
+                let text = self.js("return document.body.innerText").await;
+                panic!("{place}: never true: {script}\n{}", text.as_str().unwrap());
+            }
+        }
+    }
+
+    /// Clicks as a person does: what is covered or out of sight cannot be clicked.
+    pub(crate) async fn click(&self, css: &str) {
+        self.until(&format!("document.querySelector({css:?})")).await;
+        let element = self.client.find(Locator::Css(css)).await.unwrap();
+        let clicked = element.click().await;
+        clicked.unwrap_or_else(|error| panic!("{css}: {error}"));
+    }
+
+    /// Clicks the first button or link within `css` that shows this text.
+    pub(crate) async fn press(&self, css: &str, text: &str) {
+        let find = "const [css, text] = arguments; for (const place of document.querySelectorAll(css)) \
+             for (const it of place.querySelectorAll('button, a, summary')) \
+             if (it.innerText.trim().startsWith(text) && it.offsetParent) { \
+             for (const old of document.querySelectorAll('[data-pressed]')) delete old.dataset.pressed; \
+             it.dataset.pressed = ''; return true; } return false;";
+        let waiting = async {
+            while self.js_with(find, vec![json!(css), json!(text)]).await != true {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let found = tokio::time::timeout(DEADLINE, waiting).await;
+        assert!(found.is_ok(), "nothing in {css} says {text:?}");
+        self.click("[data-pressed]").await;
+    }
+
+    /// Types into a field, after what is there.
+    pub(crate) async fn fill(&self, css: &str, text: &str) {
+        self.until(&format!("document.querySelector({css:?})")).await;
+        let element = self.client.find(Locator::Css(css)).await.unwrap();
+        element.send_keys(text).await.unwrap();
+    }
+
+    /// Puts a text into a field at once: the driver types no characters beyond the first plane.
+    pub(crate) async fn paste(&self, css: &str, text: &str) {
+        self.until(&format!("document.querySelector({css:?})")).await;
+        let script = "const field = document.querySelector(arguments[0]); field.value = arguments[1]; \
+             field.dispatchEvent(new Event('input', { bubbles: true }))";
+        self.js_with(script, vec![json!(css), json!(text)]).await;
+    }
+
+    /// Presses a key on the page.
+    pub(crate) async fn key(&self, key: &str) {
+        let active = self.client.active_element().await.unwrap();
+        active.send_keys(key).await.unwrap();
+    }
+
+    /// Makes the page so wide and high as a device.
+    pub(crate) async fn size(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
+        self.chromium("Emulation.setDeviceMetricsOverride", size).await;
+    }
+
+    /// Sets the reader's colour scheme, `light` or `dark`.
+    pub(crate) async fn scheme(&self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.chromium("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+    }
+
+    /// Cuts the network, or joins it again.
+    pub(crate) async fn offline(&self, is_offline: bool) {
+        self.chromium("Network.enable", json!({})).await;
+        let conditions = json!({ "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
+        self.chromium("Network.emulateNetworkConditions", conditions).await;
+    }
+
+    /// Keeps a picture of the page, where pictures are wanted.
+    pub(crate) async fn shot(&self, name: &str) {
+        let Some(folder) = std::env::var_os("THREADLINE_TEST_SHOTS") else {
+            return;
+        };
+        let made = self
+            .chromium("Page.captureScreenshot", json!({ "format": "png" }))
+            .await;
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(made["data"].as_str().unwrap())
+            .unwrap();
+        let file = std::path::Path::new(&folder).join(format!("{name}.png"));
+        std::fs::write(file, bytes).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver closes its browser when it is asked to end; a kill would leave it.
+        let line = format!("kill -TERM {}", self.driver.id());
+        Command::new("sh").args(["-c", &line]).status().ok();
+        self.driver.wait().ok();
+    }
+}

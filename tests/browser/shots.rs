@@ -1,0 +1,57 @@
+//! Pictures for people, of every page in both sizes and schemes, where a folder for them is named.
+
+use serde_json::json;
+
+use crate::world::{BOOK, HELLO, World};
+
+/// Walks through the pages; without a folder it still sees that every one of them opens.
+pub(crate) async fn pictures_for_people() {
+    let world = World::new().await;
+    let browser = &world.browser;
+    let data = world
+        .server
+        .graphql(None, "query ($u: URL!) { discussion(url: $u) { id comments(mode: LINEAR, last: 20) { edges { node { id depth } } } } }", json!({ "u": BOOK }))
+        .await;
+    let id = data["discussion"]["id"].as_str().unwrap();
+    let edges = data["discussion"]["comments"]["edges"].as_array().unwrap();
+    let deep = edges.iter().find(|edge| edge["node"]["depth"].as_i64() > Some(0)).unwrap();
+    let link = format!("/d/{id}#c={}", deep["node"]["id"].as_str().unwrap());
+    for (size, width, height) in [("desktop", 1280, 1000), ("phone", 360, 760)] {
+        for scheme in ["light", "dark"] {
+            browser.size(width, height).await;
+            browser.scheme(scheme).await;
+            let shot = async |name: &str| browser.shot(&format!("{name}-{size}-{scheme}")).await;
+            world.sign_in("1", "").await;
+            world.open("/").await;
+            shot("list").await;
+            world.discuss(HELLO).await;
+            shot("threads").await;
+            browser.js("scrollTo(0, 700)").await;
+            shot("threads-below").await;
+            browser.js("scrollTo(0, 0)").await;
+            browser.press(".writing", "Post comment").await;
+            browser.until("document.querySelector('.writing [role=alert]')").await;
+            shot("refusal").await;
+            browser.click("[data-mode=LINEAR]").await;
+            browser.until("document.querySelector('.by-date')").await;
+            shot("by-date").await;
+            browser.click("[data-mode=AUTO]").await;
+            browser.until("document.querySelector('.threads')").await;
+            world.open("/").await;
+            world.open(&link).await;
+            browser.until("document.querySelector('.comment.target')").await;
+            shot("link").await;
+            world.sign_in("9", "moderator").await;
+            world.discuss(HELLO).await;
+            browser.press("article.comment", "More").await;
+            shot("moderation").await;
+            world.open(&format!("/embed?url={HELLO}")).await;
+            shot("embed").await;
+            browser.js("localStorage.clear()").await;
+            world.open("/").await;
+            browser.press("#account", "Sign in").await;
+            shot("sign-in").await;
+        }
+    }
+    world.end().await;
+}
