@@ -100,7 +100,7 @@ impl Reader {
 impl Document {
     fn new(body: String, content_type: &'static str) -> Self {
         // Weak, because an answer may be compressed on its way.
-        let etag = format!("W/\"{}\"", short_hash(std::iter::once(body.as_bytes())));
+        let etag = format!("W/\"{}\"", short_hash(&[body.as_bytes()]));
         Self {
             etag: HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("W/\"none\"")),
             body: Bytes::from(body),
@@ -160,10 +160,11 @@ const fn yes_or_no(value: bool) -> &'static str {
 /// The name of the folder: a hash over the names and the contents of all files in it.
 fn folder() -> String {
     let parts = FILES.iter();
-    short_hash(parts.flat_map(|file| [file.name.as_bytes(), b"\0", file.text.as_bytes(), b"\0"]))
+    let parts = parts.flat_map(|file| [file.name.as_bytes(), b"\0", file.text.as_bytes(), b"\0"]);
+    short_hash(&parts.collect::<Vec<_>>())
 }
 
-fn short_hash(parts: impl Iterator<Item = &[u8]>) -> String {
+fn short_hash(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);
