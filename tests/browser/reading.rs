@@ -87,7 +87,7 @@ pub(crate) async fn threads_and_dates_show_the_same_comments() {
 pub(crate) async fn pages_go_on_both_ways_without_repeating() {
     let world = World::new().await;
     let all = all(&world, BREAD).await;
-    world.browser.goto(&world.at("/healthz")).await;
+    world.browser.goto(&world.at("/")).await;
     world.browser.js("localStorage.setItem('threadline.order', '\"NEWEST\"'); \
                       localStorage.setItem('threadline.mode', '\"LINEAR\"')").await;
     world.discuss(BREAD).await;

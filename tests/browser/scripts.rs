@@ -97,7 +97,7 @@ async fn fill(world: &World) -> String {
     let id = as_moderator(world, open, title).await["openDiscussion"]["id"].clone();
     for (at, payload) in PAYLOADS.iter().enumerate() {
         let address = format!("https://blog.example.com/{at}/\"'><script>trap(1)</script>");
-        as_moderator(world, open, json!({ "url": address, "title": payload })).await;
+        as_moderator(world, open, json!({ "url": address, "title": payload.replace('\n', " ") })).await;
     }
     let mut parent = Value::Null;
     for payload in PAYLOADS {

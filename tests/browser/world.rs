@@ -68,7 +68,7 @@ impl World {
     /// Becomes somebody, as the sign-in form does.
     pub(crate) async fn sign_in(&self, user: &str, roles: &str) {
         let identity = json!({ "devUser": user, "devRoles": roles }).to_string();
-        self.browser.goto(&self.at("/healthz")).await;
+        self.browser.goto(&self.at("/")).await;
         let script = "localStorage.setItem('threadline.identity', arguments[0])";
         self.browser.js_with(script, vec![json!(identity)]).await;
     }
@@ -115,7 +115,7 @@ impl World {
     /// Whether some comment on the page shows this text.
     pub(crate) async fn until_text(&self, text: &str) {
         let text = json!(text);
-        let found = format!("[...document.querySelectorAll('article.comment > .body')].some((it) => it.innerText.trim() === {text})");
+        let found = format!("[...document.querySelectorAll('article.comment:not(.sending) > .body')].some((it) => it.innerText.trim() === {text})");
         self.browser.until(&found).await;
     }
 

@@ -4,9 +4,10 @@ import { actsOf } from "./actions.js";
 import { Form } from "./compose.js";
 import { drawHead } from "./head.js";
 import * as documents from "./documents.js";
-import { announce, button, calm, el, focusOn, keepPlace } from "./dom.js";
+import { announce, button, byId, calm, el, focusOn, keepPlace } from "./dom.js";
 import { ask, change } from "./graphql.js";
 import { read, write } from "./kept.js";
+import { Events } from "./events.js";
 import { Thread } from "./thread.js";
 import { count, failure, number } from "./words.js";
 
@@ -27,7 +28,9 @@ export class DiscussionView {
     this.above = el("div", { class: "bar-more" });
     this.below = el("div", { class: "bar-more" });
     this.place = el("div", { class: "place" });
-    this.element.append(this.head, this.writing, el("h2", { class: "unseen" }, "Comments"), this.above, this.place, this.below);
+    this.events = new Events(this);
+    this.element.append(this.head, this.writing, this.events.place, el("h2", { class: "unseen" }, "Comments"),
+      this.above, this.place, this.below);
   }
 
   get key() {
@@ -64,6 +67,7 @@ export class DiscussionView {
     this.start(page.mode, page.modeReason);
     this.takePage(page);
     this.draw();
+    this.events.start(discussion.liveCursor);
   }
 
   start(mode, reason) {
@@ -118,6 +122,7 @@ export class DiscussionView {
     this.start(context.mode, context.modeReason);
     this.takeContext(context);
     this.draw();
+    this.events.start(this.discussion.liveCursor);
     return true;
   }
 
@@ -150,7 +155,31 @@ export class DiscussionView {
     item.article.scrollIntoView({ block: "center", behavior: "instant" });
   }
 
+  /** Another view is shown: nothing comes in until this one is shown again, and then all of it. */
+  rest() {
+    this.events.live?.stop();
+    byId("live").hidden = true;
+  }
+
+  wake() {
+    this.events.live?.start();
+  }
+
+  close() {
+    this.events.stop();
+  }
+
   // ---- further pages
+
+  /** What follows the end by now. */
+  async lookFurther() {
+    const args = { id: this.discussion.id, ...this.window(), mode: this.shownMode, order: "OLDEST", first: PAGE };
+    const data = await ask(documents.MORE, { ...args, after: this.edge.end });
+    const page = data.discussion?.comments;
+    if (!page) return;
+    this.takePage(page);
+    this.drawBars();
+  }
 
   async more(ahead, from) {
     const args = ahead ? { last: PAGE, before: this.edge.start } : { first: PAGE, after: this.edge.end };
@@ -284,7 +313,11 @@ export class DiscussionView {
     };
     const item = this.thread.place(node, this.rootOf(parent));
     this.thread.mark(item, "Sending …");
-    return () => this.thread.remove(id);
+    const ended = this.events.began();
+    return () => {
+      this.thread.remove(id);
+      ended();
+    };
   }
 
   showWritten(comment) {

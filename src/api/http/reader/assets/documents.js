@@ -8,6 +8,14 @@ const COMMENT = `fragment Comment on Comment {
   viewerCan { reply edit delete moderate }
 }`;
 
+// What an event tells: the same for everybody, so nothing about this viewer.
+const TOLD = `fragment Told on Comment {
+  id createdAt editedAt revision state depth root { id }
+  author { id name }
+  body { html text }
+  parent { id state author { id name } body { text } }
+}`;
+
 const DISCUSSION = `fragment Discussion on Discussion {
   id title url entity { type id } state createdAt
   counts { visible roots replies }
@@ -34,7 +42,7 @@ export const VIEWER = `query Viewer { viewer { role user { id name } } }`;
 
 /** A discussion by id, address or entity, with its first page. */
 export const OPEN = `query Open($id: ID, $url: URL, $entity: EntityInput, ${WINDOW}) {
-  discussion(id: $id, url: $url, entity: $entity) { ...Discussion ${COMMENTS} }
+  discussion(id: $id, url: $url, entity: $entity) { ...Discussion liveCursor ${COMMENTS} }
 } ${DISCUSSION} ${PAGE} ${REPLIES} ${COMMENT}`;
 
 /** Another page of the same. */
@@ -51,7 +59,7 @@ export const MORE_REPLIES = `query MoreReplies($id: ID!, $first: Int, $after: St
 
 /** The way to one comment. */
 export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, $replies: Int!) {
-  discussion(id: $id) { ...Discussion
+  discussion(id: $id) { ...Discussion liveCursor
     context(comment: $comment, siblings: $siblings) {
       mode modeReason
       focus { ...Comment root { ...Comment } replies(first: $replies) { ...Replies } }
@@ -63,6 +71,20 @@ export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, 
     }
   }
 } ${DISCUSSION} ${REPLIES} ${COMMENT}`;
+
+export const EVENTS = `subscription Events($discussion: ID!, $after: ID) {
+  commentEvents(discussion: $discussion, after: $after) {
+    id kind commentId comment { ...Told } discussion { ...Discussion }
+  }
+} ${TOLD} ${DISCUSSION}`;
+
+/** Comments that are shown, anew. */
+export const AGAIN = `query Again($ids: [ID!]!) { nodes(ids: $ids) { ...Comment } } ${COMMENT}`;
+
+/** How much hangs below those that head a branch. */
+export const BRANCHES = `query Branches($ids: [ID!]!) {
+  nodes(ids: $ids) { ... on Comment { id counts { visible } } }
+}`;
 
 export const ONE = `query One($id: ID!) {
   comment(id: $id) { ...Comment root { id } body { html text source format } }

@@ -20,7 +20,7 @@
   frame.title = script.dataset.title || "Comments";
   frame.loading = script.dataset.loading || "lazy";
   frame.setAttribute("scrolling", "no");
-  frame.style.cssText = "display:block;width:100%;height:320px;border:0;color-scheme:normal;background:transparent";
+  frame.style.cssText = "display:block;width:100%;height:320px;border:0;background:transparent";
   script.after(frame);
 
   let token = null;
@@ -35,8 +35,15 @@
     return scheme.includes("dark") ? "dark" : "light";
   }
 
+  // The frame's canvas is only see-through where the element has the scheme of what it shows.
+  function painted() {
+    const name = theme();
+    frame.style.colorScheme = name;
+    return name;
+  }
+
   function greet() {
-    send({ type: "hello", theme: theme(), token });
+    send({ type: "hello", theme: painted(), token });
   }
 
   addEventListener("message", (event) => {
@@ -46,8 +53,9 @@
     if (type === "height" && Number.isFinite(height)) frame.style.height = Math.min(Math.max(height, 60), 200_000) + "px";
   });
   frame.addEventListener("load", greet);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => send({ type: "theme", theme: theme() }));
-  new MutationObserver(() => send({ type: "theme", theme: theme() }))
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => send({ type: "theme", theme: painted() }));
+  // Setting the frame's scheme changes no attribute of the page, so this does not call itself.
+  new MutationObserver(() => send({ type: "theme", theme: painted() }))
     .observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
 
   window.threadlineEmbed = {

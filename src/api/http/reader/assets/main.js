@@ -28,7 +28,7 @@ class Page extends App {
   start() {
     history.scrollRestoration = "manual";
     history.replaceState({ at: this.at }, "");
-    addEventListener("popstate", (event) => this.wentTo(event.state?.at ?? 0));
+    addEventListener("popstate", (event) => this.moved(event.state?.at));
     addEventListener("click", (event) => this.clicked(event));
     listen();
     byId("keys").addEventListener("click", help);
@@ -62,7 +62,11 @@ class Page extends App {
     if (!this.view) return;
     this.kept.delete(this.at);
     this.kept.set(this.at, { view: this.view, y: scrollY, href: this.href });
-    if (this.kept.size > KEPT_MAX) this.kept.delete(this.kept.keys().next().value);
+    if (this.kept.size > KEPT_MAX) {
+      const oldest = this.kept.keys().next().value;
+      this.kept.get(oldest).view.close?.();
+      this.kept.delete(oldest);
+    }
   }
 
   async go(url) {
@@ -74,14 +78,25 @@ class Page extends App {
 
   async openHere() {
     const view = this.viewOf(new URL(location.href));
-    const keptView = this.view;
+    this.view?.rest?.();
     this.view = view;
-    if (keptView) keptView.rest?.();
     await this.show(view);
     if (!view.focus) {
       scrollTo({ top: 0, behavior: "instant" });
       this.main.querySelector("h1")?.focus({ preventScroll: true });
     }
+  }
+
+  /** An entry without a number is new: somebody changed the address by hand. */
+  async moved(at) {
+    if (at !== undefined) {
+      await this.wentTo(at);
+      return;
+    }
+    this.keep();
+    this.at += 1;
+    history.replaceState({ at: this.at }, "");
+    await this.openHere();
   }
 
   /** Back or forward: what was there is there again, where it was. */
