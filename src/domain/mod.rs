@@ -15,6 +15,7 @@ pub mod hash;
 pub mod ids;
 pub mod keys;
 pub mod mode;
+pub mod moderation;
 pub mod page;
 pub mod text;
 pub mod tree;

@@ -11,6 +11,7 @@ mod discussion;
 mod failure;
 mod lists;
 mod load;
+mod moderation;
 mod mutation;
 mod payload;
 mod query;
@@ -20,10 +21,11 @@ mod want;
 
 use std::sync::Arc;
 
-use async_graphql::{Context, EmptySubscription, Response, Schema, ServerError};
+use async_graphql::{Context, EmptySubscription, MergedObject, Response, Schema, ServerError};
 use futures_util::future::BoxFuture;
 
 use self::load::Loader;
+use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
 use self::query::Query;
 use super::http::{Executor, PreparedRequest, RequestContext};
@@ -31,10 +33,22 @@ use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutation, EmptySubscription>;
+type ThreadlineSchema = Schema<Queries, Mutations, EmptySubscription>;
+
+/// Everything that can be read.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Query")]
+struct Queries(Query, ModerationQuery);
+
+/// Everything that can be written. Expected refusals are part of the payloads.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Mutation")]
+struct Mutations(Mutation, ModerationMutation);
 
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation, EmptySubscription).finish()
+    let queries = Queries(Query, ModerationQuery);
+    let mutations = Mutations(Mutation, ModerationMutation);
+    Schema::build(queries, mutations, EmptySubscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

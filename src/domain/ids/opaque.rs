@@ -6,7 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{CommentId, DiscussionId, UserId};
+use super::{CommentId, DiscussionId, EventId, UserId};
 
 /// The longest text that can be an id; longer ones are refused unread.
 pub const OPAQUE_ID_BYTES_MAX: usize = 128;
@@ -65,6 +65,49 @@ impl GlobalId {
         };
         // Anything but the one right text (leading zeros, more parts, loose bits) is refused.
         (id.encode() == text).then_some(id)
+    }
+}
+
+/// What names a report or an entry of the audit log. It cannot be fetched by it.
+#[must_use]
+pub fn encode_event(kind: EventOf, id: EventId) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}:{id}", kind.name()))
+}
+
+/// Reads the id of a report or an entry of the audit log.
+pub fn decode_event(kind: EventOf, text: &str) -> Result<EventId, MalformedId> {
+    let malformed = || MalformedId {
+        expected: kind.name(),
+    };
+    if text.len() > OPAQUE_ID_BYTES_MAX {
+        return Err(malformed());
+    }
+    let plain = URL_SAFE_NO_PAD.decode(text).ok();
+    plain
+        .and_then(|plain| String::from_utf8(plain).ok())
+        .and_then(|plain| {
+            let (name, id) = plain.split_once(':')?;
+            (name == kind.name()).then_some(EventId::new(positive(id)?))
+        })
+        .filter(|id| encode_event(kind, *id) == text)
+        .ok_or_else(malformed)
+}
+
+/// What an event's id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventOf {
+    /// A report of a comment.
+    Report,
+    /// An entry of the audit log.
+    Audit,
+}
+
+impl EventOf {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Report => "CommentReport",
+            Self::Audit => "AuditEntry",
+        }
     }
 }
 
@@ -138,6 +181,16 @@ mod tests {
                 expected: "Discussion"
             })
         );
+    }
+
+    #[test]
+    fn an_event_comes_back_as_what_it_stands_for_and_as_nothing_else() {
+        let id = EventId::new(12);
+        let text = encode_event(EventOf::Report, id);
+        assert_eq!(decode_event(EventOf::Report, &text), Ok(id));
+        assert!(decode_event(EventOf::Audit, &text).is_err());
+        assert!(GlobalId::decode(&text).is_err());
+        assert!(decode_event(EventOf::Report, "").is_err());
     }
 
     #[test]
