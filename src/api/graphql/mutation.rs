@@ -143,7 +143,7 @@ pub(super) fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
 #[derive(Debug)]
 pub(super) struct Mutation;
 
-#[Object]
+#[Object(name = "CommentsMutation")]
 impl Mutation {
     /// Writes a comment or a reply. Needs a signed-in viewer.
     async fn create_comment(
