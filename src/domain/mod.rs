@@ -14,6 +14,7 @@ pub mod flags;
 pub mod hash;
 pub mod ids;
 pub mod keys;
+pub mod live;
 pub mod mode;
 pub mod moderation;
 pub mod page;

@@ -11,6 +11,7 @@ pub mod error;
 pub mod indexing;
 pub mod lanes;
 pub mod lease;
+pub mod live;
 pub mod moderating;
 pub mod pace;
 pub mod pages;
@@ -33,6 +34,7 @@ use crate::domain::text::TextLimits;
 use crate::store::comments::CommentStore;
 use crate::store::flags::FlagStore;
 use crate::store::users::UserStore;
+use crate::store::wake::WakeBus;
 use crate::tasks::Tasks;
 
 /// Limits and policies. Sizes are in rows unless the name says otherwise.
@@ -83,6 +85,8 @@ pub struct Ports {
     pub users: Arc<dyn UserStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
+    /// Says that logs have news.
+    pub wake: Arc<dyn WakeBus>,
     /// Minting.
     pub ids: Arc<IdGenerator>,
     /// Time.
@@ -100,6 +104,7 @@ pub struct Service {
     builds: indexing::Builds,
     people: people::KnownPeople,
     bodies: bodies::Bodies,
+    live: live::Live,
 }
 
 impl Service {
@@ -112,6 +117,7 @@ impl Service {
             builds: indexing::Builds::default(),
             people: people::KnownPeople::default(),
             bodies: bodies::Bodies::default(),
+            live: live::Live::default(),
         }
     }
 

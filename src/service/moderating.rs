@@ -119,6 +119,9 @@ impl Service {
             event_id: event,
         };
         let outcome = self.ports.comments.change_discussion(change).await?;
+        if let DiscussionOutcome::Changed(_) = &outcome {
+            self.wake(id, event).await;
+        }
         Ok(match outcome {
             DiscussionOutcome::Changed(row) | DiscussionOutcome::NoChange(row) => {
                 let discussion = row.id;

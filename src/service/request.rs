@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{Service, ServiceError, ServiceResult};
 use crate::domain::flags::{Context, Evaluation, FlagSet, evaluate};
-use crate::domain::ids::{DiscussionId, EventId};
+use crate::domain::ids::{DiscussionId, EventId, UserId};
 use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
 
 /// The flag that lets readers see threads.
@@ -32,6 +32,8 @@ pub struct Request {
     pub viewer: Option<Viewer>,
     /// The application.
     pub client: ClientInfo,
+    /// Whether the answer goes to many readers: then nothing in it is about one of them.
+    pub is_shared: bool,
     flags: Arc<FlagSet>,
     threaded: OnceLock<Evaluation>,
     loaded: AtomicUsize,
@@ -122,13 +124,29 @@ impl Service {
                 .catch_up(seen.discussion, seen.event)
                 .await?;
         }
-        Ok(Request {
+        Ok(self.framed(viewer, client, false))
+    }
+
+    /// Frames what every reader of one role sees alike. Nobody in particular asks.
+    #[must_use]
+    pub fn event_request(&self, role: Role) -> Request {
+        // Nobody's id wrote nothing, so what an author alone may see stays out.
+        let viewer = (role >= Role::Moderator).then_some(Viewer {
+            user_id: UserId::NOBODY,
+            role,
+        });
+        self.framed(viewer, ClientInfo::default(), true)
+    }
+
+    fn framed(&self, viewer: Option<Viewer>, client: ClientInfo, is_shared: bool) -> Request {
+        Request {
             viewer,
             client,
+            is_shared,
             flags: self.ports.flags.snapshot(),
             threaded: OnceLock::new(),
             loaded: AtomicUsize::new(0),
-        })
+        }
     }
 }
 

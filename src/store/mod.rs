@@ -9,6 +9,7 @@ mod error;
 pub mod flags;
 pub mod open;
 pub mod users;
+pub mod wake;
 pub mod walks;
 pub mod workers;
 

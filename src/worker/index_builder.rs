@@ -304,6 +304,7 @@ mod tests {
                 users,
                 workers,
                 flags,
+                wake,
                 ..
             } = open::open(&urls, 0, &clock, &tasks).await.unwrap();
             let ids = Arc::new(IdGenerator::new(clock.clone()));
@@ -313,6 +314,7 @@ mod tests {
                 comments,
                 users,
                 flags,
+                wake,
                 ids,
                 clock: clock.clone(),
                 tasks: tasks.clone(),

@@ -34,7 +34,7 @@ pub(super) struct CommentData {
     pub(super) replies: Vec<(ListArgs, Loaded<Option<CommentConnection>>)>,
     /// Earlier texts, oldest first; `None` where the viewer may not see them.
     pub(super) revisions: Loaded<Option<Arc<[Revision]>>>,
-    pub(super) can: CommentAbilities,
+    pub(super) can: Option<CommentAbilities>,
 }
 
 /// A comment in an answer.
@@ -290,8 +290,8 @@ impl CommentNode {
         Some(Ok(latest.map(revision).collect()))
     }
 
-    /// What the viewer may do with it.
-    async fn viewer_can(&self) -> CommentAbilities {
+    /// What the viewer may do with it. Null in an event, which many viewers share.
+    async fn viewer_can(&self) -> Option<CommentAbilities> {
         self.0.can
     }
 }

@@ -8,6 +8,7 @@ use super::comment::CommentNode;
 use super::connection::CommentConnection;
 use super::context::ContextNode;
 use super::failure::{bad_input, failure};
+use super::live::cursor;
 use super::load::Row;
 use super::loader_of;
 use super::scalars::{CommentOrder, CommentsMode, DateTime, DiscussionState, Url, int};
@@ -91,6 +92,13 @@ impl DiscussionNode {
         DateTime(self.0.id.time_ms())
     }
 
+    /// From where `commentEvents` goes on so that nothing is missed since this answer: its `after`.
+    #[expect(clippy::unused_async, reason = "the executor awaits every field")]
+    async fn live_cursor(&self, ctx: &Context<'_>) -> Result<ID> {
+        let now = loader_of(ctx)?.service.live_cursor();
+        Ok(cursor(self.0.id, now))
+    }
+
     /// How many comments it has.
     async fn counts(&self) -> CommentCounts {
         let counts = &self.0.counts;
@@ -121,13 +129,17 @@ impl DiscussionNode {
         Ok(loader.rows(rows, &want, &[]).await)
     }
 
-    /// What the viewer may do here.
-    async fn viewer_can(&self, ctx: &Context<'_>) -> Result<DiscussionAbilities> {
-        let request = &loader_of(ctx)?.request;
-        Ok(DiscussionAbilities {
+    /// What the viewer may do here. Null in an event, which many viewers share.
+    async fn viewer_can(&self, ctx: &Context<'_>) -> Option<Result<DiscussionAbilities>> {
+        let request = match loader_of(ctx) {
+            Ok(loader) => &loader.request,
+            Err(error) => return Some(Err(error)),
+        };
+        let abilities = DiscussionAbilities {
             comment: request.viewer.is_some() && self.0.state == DomainState::Open,
             moderate: request.role() >= Role::Moderator,
-        })
+        };
+        (!request.is_shared).then_some(Ok(abilities))
     }
 
     /// Its comments: by date, or as threads. `AUTO` gives what the rollout, the client's version

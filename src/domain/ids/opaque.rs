@@ -70,12 +70,12 @@ impl GlobalId {
 
 /// What names a report or an entry of the audit log. It cannot be fetched by it.
 #[must_use]
-pub fn encode_event(kind: EventOf, id: EventId) -> String {
+pub fn encode_entry(kind: EntryOf, id: EventId) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}:{id}", kind.name()))
 }
 
 /// Reads the id of a report or an entry of the audit log.
-pub fn decode_event(kind: EventOf, text: &str) -> Result<EventId, MalformedId> {
+pub fn decode_entry(kind: EntryOf, text: &str) -> Result<EventId, MalformedId> {
     let malformed = || MalformedId {
         expected: kind.name(),
     };
@@ -89,20 +89,20 @@ pub fn decode_event(kind: EventOf, text: &str) -> Result<EventId, MalformedId> {
             let (name, id) = plain.split_once(':')?;
             (name == kind.name()).then_some(EventId::new(positive(id)?))
         })
-        .filter(|id| encode_event(kind, *id) == text)
+        .filter(|id| encode_entry(kind, *id) == text)
         .ok_or_else(malformed)
 }
 
-/// What an event's id stands for.
+/// What such an id stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventOf {
+pub enum EntryOf {
     /// A report of a comment.
     Report,
     /// An entry of the audit log.
     Audit,
 }
 
-impl EventOf {
+impl EntryOf {
     const fn name(self) -> &'static str {
         match self {
             Self::Report => "CommentReport",
@@ -119,6 +119,30 @@ pub fn decode_comment(text: &str) -> Result<(DiscussionId, CommentId), Malformed
             expected: "Comment",
         }),
     }
+}
+
+/// An event's id for clients: `Event:<discussion>:<event>`. It names no thing that can be fetched,
+/// only a place in a discussion's log.
+#[must_use]
+pub fn encode_event(discussion: DiscussionId, event: EventId) -> String {
+    URL_SAFE_NO_PAD.encode(format!("Event:{discussion}:{event}"))
+}
+
+/// Reads an event's id.
+pub fn decode_event(text: &str) -> Result<(DiscussionId, EventId), MalformedId> {
+    let read = || {
+        if text.len() > OPAQUE_ID_BYTES_MAX {
+            return None;
+        }
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let (discussion, event) = plain.strip_prefix("Event:")?.split_once(':')?;
+        let event = (
+            DiscussionId::new(positive(discussion)?),
+            EventId::new(positive(event)?),
+        );
+        (encode_event(event.0, event.1) == text).then_some(event)
+    };
+    read().ok_or(MalformedId { expected: "Event" })
 }
 
 /// Reads a discussion's id.
@@ -184,13 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn an_event_comes_back_as_what_it_stands_for_and_as_nothing_else() {
+    fn a_report_or_entry_comes_back_as_what_it_stands_for_and_as_nothing_else() {
         let id = EventId::new(12);
-        let text = encode_event(EventOf::Report, id);
-        assert_eq!(decode_event(EventOf::Report, &text), Ok(id));
-        assert!(decode_event(EventOf::Audit, &text).is_err());
+        let text = encode_entry(EntryOf::Report, id);
+        assert_eq!(decode_entry(EntryOf::Report, &text), Ok(id));
+        assert!(decode_entry(EntryOf::Audit, &text).is_err());
         assert!(GlobalId::decode(&text).is_err());
-        assert!(decode_event(EventOf::Report, "").is_err());
+        assert!(decode_entry(EntryOf::Report, "").is_err());
     }
 
     #[test]

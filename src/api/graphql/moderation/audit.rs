@@ -17,7 +17,7 @@ use crate::api::graphql::scalars::DateTime;
 use crate::api::graphql::user::UserNode;
 use crate::api::graphql::want::Want;
 use crate::domain::discussion::Discussion;
-use crate::domain::ids::opaque::{EventOf, encode_event};
+use crate::domain::ids::opaque::{EntryOf, encode_entry};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::domain::page::{Order, PageArgs};
 use crate::service::moderating::audit_list;
@@ -38,7 +38,7 @@ pub(super) struct EntryNode {
 impl EntryNode {
     /// Opaque.
     async fn id(&self) -> ID {
-        encode_event(EventOf::Audit, self.entry.event_id).into()
+        encode_entry(EntryOf::Audit, self.entry.event_id).into()
     }
 
     /// When.

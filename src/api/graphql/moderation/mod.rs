@@ -16,7 +16,7 @@ use super::scalars::DateTime;
 use super::user::UserNode;
 use super::want::page_args;
 use crate::domain::ids::DiscussionId;
-use crate::domain::ids::opaque::{EventOf, decode_discussion, decode_user, encode_event};
+use crate::domain::ids::opaque::{EntryOf, decode_discussion, decode_user, encode_entry};
 use crate::domain::moderation::{
     AuditAct as DomainAct, QueueKind as DomainKind, ReportReason as DomainReason,
 };
@@ -93,7 +93,7 @@ pub(super) struct ReportNode {
 impl ReportNode {
     /// Opaque.
     async fn id(&self) -> ID {
-        encode_event(EventOf::Report, self.report.id).into()
+        encode_entry(EntryOf::Report, self.report.id).into()
     }
 
     /// Why.

@@ -14,7 +14,7 @@ use crate::api::graphql::loader_of;
 use crate::api::graphql::scalars::{DateTime, int};
 use crate::api::graphql::user::UserNode;
 use crate::api::graphql::want::{Want, WantField};
-use crate::domain::ids::opaque::{EventOf, decode_event};
+use crate::domain::ids::opaque::{EntryOf, decode_entry};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::domain::moderation::QueueKind as DomainKind;
 use crate::domain::page::{Order, PageArgs};
@@ -217,7 +217,7 @@ async fn reports(
         return Err(bad_input("first", message));
     };
     let after = args.after.as_deref();
-    let after = after.map(|id| decode_event(EventOf::Report, id));
+    let after = after.map(|id| decode_entry(EntryOf::Report, id));
     let after = after
         .transpose()
         .map_err(|error| bad_input("after", error))?;
