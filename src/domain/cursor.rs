@@ -28,6 +28,10 @@ pub enum CursorList {
     Ancestors(DiscussionId, CommentId),
     /// Every discussion.
     Discussions,
+    /// What waits for a moderator; a number for the filter, the same for the same filter.
+    Queue(i64, i64),
+    /// What moderators did: in a discussion and by a person, 0 where any.
+    Audit(i64, i64),
 }
 
 /// A position in a list.
@@ -70,6 +74,8 @@ impl Cursor {
             CursorList::Author(user) => format!("a.{user}.0"),
             CursorList::Ancestors(discussion, below) => format!("p.{discussion}.{below}"),
             CursorList::Discussions => "d.0.0".to_owned(),
+            CursorList::Queue(discussion, filter) => format!("q.{discussion}.{filter}"),
+            CursorList::Audit(discussion, actor) => format!("m.{discussion}.{actor}"),
         };
         URL_SAFE_NO_PAD.encode(format!("{VERSION}.{order}.{list}.{}", self.id))
     }
@@ -109,6 +115,8 @@ impl Cursor {
             "a" => CursorList::Author(UserId::new(owner)),
             "p" => CursorList::Ancestors(DiscussionId::new(owner), CommentId::new(head)),
             "d" => CursorList::Discussions,
+            "q" => CursorList::Queue(owner, head),
+            "m" => CursorList::Audit(owner, head),
             _ => return None,
         };
         Some(Self {
@@ -155,6 +163,8 @@ mod tests {
             CursorList::Author(UserId::new(3)),
             CursorList::Ancestors(HERE, CommentId::new(9)),
             CursorList::Discussions,
+            CursorList::Queue(0, 7),
+            CursorList::Audit(5, 0),
         ] {
             for order in [Order::Oldest, Order::Newest] {
                 let made = cursor(list, order);

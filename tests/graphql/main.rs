@@ -13,6 +13,7 @@ mod contexts;
 mod discussion_list;
 mod found;
 mod leaks;
+mod moderation;
 mod modes;
 mod pages;
 mod restore;

@@ -12,6 +12,7 @@ mod failure;
 mod lists;
 mod live;
 mod load;
+mod moderation;
 mod mutation;
 mod payload;
 mod query;
@@ -21,11 +22,12 @@ mod want;
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Error, Response, Schema, ServerError};
+use async_graphql::{Context, Error, MergedObject, Response, Schema, ServerError};
 use futures_util::future::BoxFuture;
 
 use self::live::{Hub, Subscription};
 use self::load::Loader;
+use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
 use self::query::Query;
 use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
@@ -33,12 +35,24 @@ use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutation, Subscription>;
+type ThreadlineSchema = Schema<Queries, Mutations, Subscription>;
 
 pub use self::live::LiveStats;
 
+/// Everything that can be read.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Query")]
+struct Queries(Query, ModerationQuery);
+
+/// Everything that can be written. Expected refusals are part of the payloads.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Mutation")]
+struct Mutations(Mutation, ModerationMutation);
+
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation, Subscription).finish()
+    let queries = Queries(Query, ModerationQuery);
+    let mutations = Mutations(Mutation, ModerationMutation);
+    Schema::build(queries, mutations, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

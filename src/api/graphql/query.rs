@@ -72,7 +72,7 @@ pub(super) fn discussion_ref(
 #[derive(Debug)]
 pub(super) struct Query;
 
-#[Object]
+#[Object(name = "CommentsQuery")]
 impl Query {
     /// Anything by its id. Null when there is nothing by that id, or the viewer may not see it.
     async fn node(&self, ctx: &Context<'_>, id: ID) -> Option<Result<Node>> {

@@ -6,7 +6,8 @@ use threadline::domain::discussion::{DiscussionState, Layout};
 use threadline::domain::ids::DiscussionId;
 use threadline::domain::page::Slice;
 use threadline::store::comments::{
-    CountCheck, CreateOutcome, ImportOutcome, NewDiscussion, Opened,
+    CountCheck, CreateOutcome, DiscussionAct, DiscussionOutcome, ImportOutcome, NewDiscussion,
+    Opened,
 };
 
 use super::kit::{SOURCE_MS, created, expect_outcome, source_comment, source_discussion};
@@ -141,6 +142,7 @@ async fn c10_every_field_comes_back_as_it_was_opened(env: Comments) {
         entity: Some(("post".to_owned(), "ex𝌆tic".to_owned())),
         premoderated: true,
         depth_limit: 3,
+        opened_by: None,
     };
     let Opened::New(opened) = env.store.open_discussion(new.clone()).await.unwrap() else {
         panic!("its keys are free");
@@ -197,8 +199,7 @@ async fn c11_a_closed_discussion_refuses_until_it_is_opened(env: Comments) {
     let discussion = env.open(1).await;
     let root = env.post(discussion).await;
     let set = async |state| {
-        let known = env.store.set_discussion_state(discussion, state).await;
-        assert!(known.unwrap());
+        env.set_state(discussion, state).await;
         assert_eq!(env.discussion(discussion).await.state, state);
     };
     set(DiscussionState::Closed).await;
@@ -224,11 +225,11 @@ async fn c11_a_missing_discussion_refuses(env: Comments) {
         CreateOutcome::DiscussionMissing
     );
     assert_eq!(env.find(missing, refused.id).await, None);
-    let known = env
-        .store
-        .set_discussion_state(missing, DiscussionState::Closed)
-        .await;
-    assert!(!known.unwrap());
+    let act = DiscussionAct::SetState(DiscussionState::Closed);
+    expect_outcome!(
+        env.change_discussion(missing, act).await,
+        DiscussionOutcome::NotFound
+    );
     assert_eq!(env.store.discussions(&[missing]).await.unwrap(), vec![]);
     assert_eq!(
         env.store.recount(missing).await.unwrap(),
