@@ -27,7 +27,11 @@ struct Extension {
 
 impl WebDriverCompatibleCommand for Extension {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+        base.join(&format!(
+            "session/{}/{}",
+            session.unwrap_or_default(),
+            self.path
+        ))
     }
 
     fn method_and_body(&self, _: &Url) -> (http::Method, Option<String>) {
@@ -89,14 +93,21 @@ impl Browser {
     pub(crate) async fn chromium(&self, name: &str, parameters: Value) -> Value {
         let body = json!({ "cmd": name, "params": parameters });
         let path = "goog/cdp/execute";
-        self.client.issue_cmd(Extension { path, body }).await.unwrap()
+        self.client
+            .issue_cmd(Extension { path, body })
+            .await
+            .unwrap()
     }
 
     /// What the browser wrote down since the last time; `kind` is `browser` or `performance`.
     pub(crate) async fn log(&self, kind: &str) -> Vec<Value> {
         let body = json!({ "type": kind });
         let path = "se/log";
-        let entries = self.client.issue_cmd(Extension { path, body }).await.unwrap();
+        let entries = self
+            .client
+            .issue_cmd(Extension { path, body })
+            .await
+            .unwrap();
         entries.as_array().unwrap().clone()
     }
 
@@ -130,7 +141,8 @@ impl Browser {
 
     /// Clicks as a person does: what is covered or out of sight cannot be clicked.
     pub(crate) async fn click(&self, css: &str) {
-        self.until(&format!("document.querySelector({css:?})")).await;
+        self.until(&format!("document.querySelector({css:?})"))
+            .await;
         let element = self.client.find(Locator::Css(css)).await.unwrap();
         let clicked = element.click().await;
         clicked.unwrap_or_else(|error| panic!("{css}: {error}"));
@@ -155,14 +167,16 @@ impl Browser {
 
     /// Types into a field, after what is there.
     pub(crate) async fn fill(&self, css: &str, text: &str) {
-        self.until(&format!("document.querySelector({css:?})")).await;
+        self.until(&format!("document.querySelector({css:?})"))
+            .await;
         let element = self.client.find(Locator::Css(css)).await.unwrap();
         element.send_keys(text).await.unwrap();
     }
 
     /// Puts a text into a field at once: the driver types no characters beyond the first plane.
     pub(crate) async fn paste(&self, css: &str, text: &str) {
-        self.until(&format!("document.querySelector({css:?})")).await;
+        self.until(&format!("document.querySelector({css:?})"))
+            .await;
         let script = "const field = document.querySelector(arguments[0]); field.value = arguments[1]; \
              field.dispatchEvent(new Event('input', { bubbles: true }))";
         self.js_with(script, vec![json!(css), json!(text)]).await;
@@ -177,20 +191,26 @@ impl Browser {
     /// Makes the page so wide and high as a device.
     pub(crate) async fn size(&self, width: u32, height: u32) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
-        self.chromium("Emulation.setDeviceMetricsOverride", size).await;
+        self.chromium("Emulation.setDeviceMetricsOverride", size)
+            .await;
     }
 
     /// Sets the reader's colour scheme, `light` or `dark`.
     pub(crate) async fn scheme(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        self.chromium("Emulation.setEmulatedMedia", json!({ "features": features })).await;
+        self.chromium(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        )
+        .await;
     }
 
     /// Cuts the network, or joins it again.
     pub(crate) async fn offline(&self, is_offline: bool) {
         self.chromium("Network.enable", json!({})).await;
         let conditions = json!({ "offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
-        self.chromium("Network.emulateNetworkConditions", conditions).await;
+        self.chromium("Network.emulateNetworkConditions", conditions)
+            .await;
     }
 
     /// Keeps a picture of the page, where pictures are wanted.

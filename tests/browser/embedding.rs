@@ -27,7 +27,10 @@ impl Site {
             // A browser opens connections that it may never use.
             let mut head = [0; 4096];
             let read = stream.read(&mut head);
-            if !matches!(tokio::time::timeout(std::time::Duration::from_secs(2), read).await, Ok(Ok(1..))) {
+            if !matches!(
+                tokio::time::timeout(std::time::Duration::from_secs(2), read).await,
+                Ok(Ok(1..))
+            ) {
                 continue;
             }
             let answer = format!(
@@ -66,11 +69,20 @@ pub(crate) async fn a_page_of_another_origin_gets_a_frame_of_the_right_height() 
         browser.until("document.querySelector('iframe')").await;
         let client = browser.client();
         client.enter_frame(0).await.unwrap();
-        browser.until("document.querySelector('.place .quiet')").await;
-        browser.until("document.documentElement.dataset.theme === 'dark'").await;
+        browser
+            .until("document.querySelector('.place .quiet')")
+            .await;
+        browser
+            .until("document.documentElement.dataset.theme === 'dark'")
+            .await;
         // The first comment opens the discussion.
         let identity = json!({ "devUser": "7", "devRoles": "" }).to_string();
-        browser.js_with("localStorage.setItem('threadline.identity', arguments[0]); location.reload()", vec![json!(identity)]).await;
+        browser
+            .js_with(
+                "localStorage.setItem('threadline.identity', arguments[0]); location.reload()",
+                vec![json!(identity)],
+            )
+            .await;
         client.enter_parent_frame().await.unwrap();
         client.enter_frame(0).await.unwrap();
         browser.fill(".writing textarea", "First!").await;
@@ -79,26 +91,48 @@ pub(crate) async fn a_page_of_another_origin_gets_a_frame_of_the_right_height() 
         let long = "A line.\n\n".repeat(60);
         browser.paste(".writing textarea", &long).await;
         browser.press(".writing", "Post comment").await;
-        browser.until("document.querySelectorAll('article.comment').length === 2").await;
+        browser
+            .until("document.querySelectorAll('article.comment').length === 2")
+            .await;
         client.enter_parent_frame().await.unwrap();
-        browser.until("document.querySelector('iframe').offsetHeight > 1200").await;
+        browser
+            .until("document.querySelector('iframe').offsetHeight > 1200")
+            .await;
         client.enter_frame(0).await.unwrap();
         let fits = "Math.abs(document.body.getBoundingClientRect().height - innerHeight) <= 1";
         browser.until(fits).await;
         // It shrinks as well.
-        browser.js("document.querySelector('.comments').hidden = true").await;
+        browser
+            .js("document.querySelector('.comments').hidden = true")
+            .await;
         browser.until(&format!("innerHeight < 900 && {fits}")).await;
         client.enter_parent_frame().await.unwrap();
         // A stranger's message changes nothing.
-        let before = browser.js("return document.querySelector('iframe').offsetHeight").await;
-        browser.js("postMessage({ threadline: 1, type: 'height', height: 9999 }, '*')").await;
-        browser.js("return new Promise((done) => setTimeout(done, 50))").await;
-        assert_eq!(browser.js("return document.querySelector('iframe').offsetHeight").await, before);
+        let before = browser
+            .js("return document.querySelector('iframe').offsetHeight")
+            .await;
+        browser
+            .js("postMessage({ threadline: 1, type: 'height', height: 9999 }, '*')")
+            .await;
+        browser
+            .js("return new Promise((done) => setTimeout(done, 50))")
+            .await;
+        assert_eq!(
+            browser
+                .js("return document.querySelector('iframe').offsetHeight")
+                .await,
+            before
+        );
         let complaints = world.complaints().await;
         assert!(complaints.is_empty(), "{complaints:?}");
     })
     .await;
-    assert_eq!(world.times("https://blog.example.com/never-seen", "First!").await, 1);
+    assert_eq!(
+        world
+            .times("https://blog.example.com/never-seen", "First!")
+            .await,
+        1
+    );
     world.end().await;
 }
 
@@ -108,7 +142,10 @@ pub(crate) async fn an_origin_that_is_not_named_gets_nothing() {
     let page = page(&world, "https://blog.example.com/hello");
     beside(&site, &page, async {
         world.browser.goto(&site.origin).await;
-        world.browser.until("document.querySelector('iframe')").await;
+        world
+            .browser
+            .until("document.querySelector('iframe')")
+            .await;
         let refused = async {
             loop {
                 let complaints = world.complaints().await;
@@ -117,9 +154,14 @@ pub(crate) async fn an_origin_that_is_not_named_gets_nothing() {
                 }
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(30), refused).await.unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(30), refused)
+            .await
+            .unwrap();
         world.browser.client().enter_frame(0).await.unwrap();
-        let shown = world.browser.js("return document.querySelectorAll('article.comment').length").await;
+        let shown = world
+            .browser
+            .js("return document.querySelectorAll('article.comment').length")
+            .await;
         assert_eq!(shown, 0);
     })
     .await;

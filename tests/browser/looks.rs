@@ -21,9 +21,20 @@ fn axe() -> String {
     if !script.exists() {
         std::fs::create_dir_all(&folder).unwrap();
         let mut npm = Command::new("npm");
-        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
+        npm.args([
+            "install",
+            "--no-save",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--prefix",
+        ]);
         let done = npm.arg(&folder).arg("axe-core@4.10.3").output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     }
     std::fs::read_to_string(script).unwrap()
 }
@@ -35,26 +46,60 @@ async fn serious(world: &World, axe: &str, place: &str) -> Vec<String> {
         "{axe}; axe.run(document, {{ resultTypes: ['violations'] }}).then((it) => JSON.stringify(it.violations))"
     ), "awaitPromise": true, "returnByValue": true });
     let answer = world.browser.chromium("Runtime.evaluate", run).await;
-    let text = answer["result"]["value"].as_str().unwrap_or_else(|| panic!("{place}: {answer}"));
+    let text = answer["result"]["value"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{place}: {answer}"));
     let violations: Vec<Value> = serde_json::from_str(text).unwrap();
-    let serious = violations.iter().filter(|it| it["impact"] == "serious" || it["impact"] == "critical");
-    let line = |it: &Value| format!("{place}: {} {} {}", it["id"], it["help"], it["nodes"][0]["html"]);
+    let serious = violations
+        .iter()
+        .filter(|it| it["impact"] == "serious" || it["impact"] == "critical");
+    let line = |it: &Value| {
+        format!(
+            "{place}: {} {} {}",
+            it["id"], it["help"], it["nodes"][0]["html"]
+        )
+    };
     serious.map(line).collect()
 }
 
 /// A discussion with everything that is hard to lay out.
 async fn hard_cases(world: &World) {
     let long = "W".repeat(400);
-    let root = world.post("7", URL, None, &format!("{long} https://example.com/{long}")).await;
-    world.post("8", URL, None, "👩‍👩‍👧‍👦👍🏽🏳️‍🌈 ".repeat(60).trim()).await;
-    world.post("8", URL, None, "שלום **עולם** and English").await;
+    let root = world
+        .post(
+            "7",
+            URL,
+            None,
+            &format!("{long} https://example.com/{long}"),
+        )
+        .await;
+    world
+        .post("8", URL, None, "👩‍👩‍👧‍👦👍🏽🏳️‍🌈 ".repeat(60).trim())
+        .await;
+    world
+        .post("8", URL, None, "שלום **עולם** and English")
+        .await;
     world.post("8", URL, None, "مرحبا بالعالم").await;
-    let table = format!("| a | b |\n| - | - |\n| {} | c |\n\n```\n{}\n```", "x".repeat(300), "y".repeat(300));
+    let table = format!(
+        "| a | b |\n| - | - |\n| {} | c |\n\n```\n{}\n```",
+        "x".repeat(300),
+        "y".repeat(300)
+    );
     let query = "mutation ($u: URL!, $b: String!) { createComment(input: { url: $u, body: $b, format: MARKDOWN }) { __typename } }";
-    world.server.graphql(Some("9"), query, json!({ "u": URL, "b": table })).await;
+    world
+        .server
+        .graphql(Some("9"), query, json!({ "u": URL, "b": table }))
+        .await;
     let mut parent = root;
     for level in 0..8 {
-        parent = world.post("8", URL, Some(&parent), &format!("{level} {}", "deep".repeat(30))).await;
+        parent = world
+            .post(
+                "8",
+                URL,
+                Some(&parent),
+                &format!("{level} {}", "deep".repeat(30)),
+            )
+            .await;
     }
 }
 
@@ -64,15 +109,28 @@ pub(crate) async fn nothing_is_wider_than_a_phone() {
     world.sign_in("7", "administrator").await;
     world.browser.size(360, 740).await;
     for mode in ["THREADED", "LINEAR"] {
-        world.browser.js(&format!("localStorage.setItem('threadline.mode', '\"{mode}\"')")).await;
+        world
+            .browser
+            .js(&format!(
+                "localStorage.setItem('threadline.mode', '\"{mode}\"')"
+            ))
+            .await;
         for url in [URL, HELLO, BREAD] {
             world.discuss(url).await;
-            assert_eq!(world.browser.js(NOTHING_WIDER).await, json!([]), "{mode} {url}");
+            assert_eq!(
+                world.browser.js(NOTHING_WIDER).await,
+                json!([]),
+                "{mode} {url}"
+            );
         }
     }
     world.discuss(HELLO).await;
     world.browser.press("article.comment", "Reply").await;
-    assert_eq!(world.browser.js(NOTHING_WIDER).await, json!([]), "with a form");
+    assert_eq!(
+        world.browser.js(NOTHING_WIDER).await,
+        json!([]),
+        "with a form"
+    );
     world.open("/").await;
     assert_eq!(world.browser.js(NOTHING_WIDER).await, json!([]), "the list");
     world.end().await;
@@ -101,7 +159,8 @@ pub(crate) async fn other_scripts_keep_their_direction() {
     // Emoji of several characters stay whole.
     world.until_text("👩‍👩‍👧‍👦👍🏽🏳️‍🌈 ".repeat(60).trim()).await;
     // A name of another direction does not reach into what is beside it.
-    let names = "return [...document.querySelectorAll('.who')].every((it) => it.querySelector('bdi'))";
+    let names =
+        "return [...document.querySelectorAll('.who')].every((it) => it.querySelector('bdi'))";
     assert_eq!(world.browser.js(names).await, true);
     world.end().await;
 }
@@ -120,14 +179,23 @@ pub(crate) async fn axe_finds_nothing_serious() {
         found.extend(serious(&world, &axe, &format!("{scheme} threads")).await);
         world.browser.press("article.comment", "Reply").await;
         world.browser.press(".slot", "Post reply").await;
-        world.browser.until("document.querySelector('.slot [role=alert]')").await;
+        world
+            .browser
+            .until("document.querySelector('.slot [role=alert]')")
+            .await;
         world.browser.press("article.comment", "More").await;
         found.extend(serious(&world, &axe, &format!("{scheme} form, refusal, menu")).await);
         world.browser.click("[data-mode=LINEAR]").await;
-        world.browser.until("document.querySelector('.by-date')").await;
+        world
+            .browser
+            .until("document.querySelector('.by-date')")
+            .await;
         found.extend(serious(&world, &axe, &format!("{scheme} by date")).await);
         world.browser.click("[data-mode=AUTO]").await;
-        world.browser.until("document.querySelector('.threads')").await;
+        world
+            .browser
+            .until("document.querySelector('.threads')")
+            .await;
         world.discuss(URL).await;
         found.extend(serious(&world, &axe, &format!("{scheme} hard cases")).await);
         world.browser.click("#keys").await;
@@ -137,7 +205,10 @@ pub(crate) async fn axe_finds_nothing_serious() {
     world.open("/").await;
     world.browser.press("#account", "Sign in").await;
     found.extend(serious(&world, &axe, "sign in").await);
-    world.browser.goto(&world.at(&format!("/embed?url={HELLO}"))).await;
+    world
+        .browser
+        .goto(&world.at(&format!("/embed?url={HELLO}")))
+        .await;
     world.ready().await;
     found.extend(serious(&world, &axe, "embed").await);
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -22,6 +22,7 @@ mod common;
 
 mod browser;
 mod embedding;
+mod live;
 mod looks;
 mod moderating;
 mod reading;
@@ -66,7 +67,14 @@ fn main() -> ExitCode {
             an_edit_of_an_older_text_is_refused_and_may_be_mended,
             a_draft_outlives_the_page;
         moderating: members_have_no_controls_and_moderators_hide_and_restore,
-            a_closed_discussion_takes_nothing;
+            a_closed_discussion_takes_nothing,
+            a_report_reaches_the_queue_and_is_answered,
+            a_waiting_comment_is_approved_from_the_queue,
+            pins_are_shown_on_top_and_go_away;
+        live: what_others_write_comes_in_without_moving_what_is_read,
+            a_second_tab_shows_a_post_an_edit_and_a_deletion,
+            a_lost_connection_is_told_and_what_was_missed_comes_after_it,
+            closing_a_discussion_reaches_those_who_read_it;
         looks: nothing_is_wider_than_a_phone,
             dark_is_dark_and_readable,
             other_scripts_keep_their_direction,
@@ -83,7 +91,10 @@ fn main() -> ExitCode {
 fn missing() -> Option<String> {
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let lacks = ["chromium", "chromedriver"].into_iter();
-    lacks.filter(|name| !has(name)).map(|name| format!("{name} is not installed")).next()
+    lacks
+        .filter(|name| !has(name))
+        .map(|name| format!("{name} is not installed"))
+        .next()
 }
 
 type Case = fn() -> std::pin::Pin<Box<dyn Future<Output = ()>>>;

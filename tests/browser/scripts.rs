@@ -93,18 +93,27 @@ async fn fill(world: &World) -> String {
     let create = "mutation ($input: CreateCommentInput!) { createComment(input: $input) { __typename \
          ... on CommentWritten { comment { id } } ... on CommentRefused { message } } }";
     let open = "mutation ($url: URL!, $title: String!) { openDiscussion(input: { url: $url, title: $title }) { id } }";
-    let title = json!({ "url": URL, "title": "<img src=x onerror=trap(1)><script>trap(1)</script>" });
+    let title =
+        json!({ "url": URL, "title": "<img src=x onerror=trap(1)><script>trap(1)</script>" });
     let id = as_moderator(world, open, title).await["openDiscussion"]["id"].clone();
     for (at, payload) in PAYLOADS.iter().enumerate() {
         let address = format!("https://blog.example.com/{at}/\"'><script>trap(1)</script>");
-        as_moderator(world, open, json!({ "url": address, "title": payload.replace('\n', " ") })).await;
+        as_moderator(
+            world,
+            open,
+            json!({ "url": address, "title": payload.replace('\n', " ") }),
+        )
+        .await;
     }
     let mut parent = Value::Null;
     for payload in PAYLOADS {
         for format in ["PLAIN", "MARKDOWN", "HTML"] {
             let body = format!("before\n\n{payload} after");
             let input = json!({ "url": URL, "body": body, "format": format, "parent": parent });
-            let data = world.server.graphql(Some("7"), create, json!({ "input": input })).await;
+            let data = world
+                .server
+                .graphql(Some("7"), create, json!({ "input": input }))
+                .await;
             if parent.is_null() {
                 parent = data["createComment"]["comment"]["id"].clone();
             }
@@ -116,8 +125,17 @@ async fn fill(world: &World) -> String {
 async fn as_moderator(world: &World, query: &str, variables: Value) -> Value {
     let body = json!({ "query": query, "variables": variables });
     let request = world.server.client().post(world.at("/graphql"));
-    let request = request.header("x-dev-user", "9").header("x-dev-roles", "moderator");
-    let answer: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+    let request = request
+        .header("x-dev-user", "9")
+        .header("x-dev-roles", "moderator");
+    let answer: Value = request
+        .json(&body)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     assert!(answer.get("errors").is_none(), "{answer:#}");
     answer["data"].clone()
 }
@@ -126,11 +144,24 @@ pub(crate) async fn no_payload_runs_anywhere() {
     let world = World::new().await;
     let id = fill(&world).await;
     let browser = &world.browser;
-    browser.chromium("Page.addScriptToEvaluateOnNewDocument", json!({ "source": TRAP })).await;
+    browser
+        .chromium(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": TRAP }),
+        )
+        .await;
     world.sign_in("7", "moderator").await;
-    let pages = ["/".to_owned(), format!("/d/{id}"), format!("/embed?url={URL}")];
+    let pages = [
+        "/".to_owned(),
+        format!("/d/{id}"),
+        format!("/embed?url={URL}"),
+    ];
     for mode in ["THREADED", "LINEAR"] {
-        browser.js(&format!("localStorage.setItem('threadline.mode', '\"{mode}\"')")).await;
+        browser
+            .js(&format!(
+                "localStorage.setItem('threadline.mode', '\"{mode}\"')"
+            ))
+            .await;
         for page in &pages {
             world.open(page).await;
             show_all(&world).await;

@@ -14,7 +14,10 @@ pub(crate) async fn pictures_for_people() {
         .await;
     let id = data["discussion"]["id"].as_str().unwrap();
     let edges = data["discussion"]["comments"]["edges"].as_array().unwrap();
-    let deep = edges.iter().find(|edge| edge["node"]["depth"].as_i64() > Some(0)).unwrap();
+    let deep = edges
+        .iter()
+        .find(|edge| edge["node"]["depth"].as_i64() > Some(0))
+        .unwrap();
     let link = format!("/d/{id}#c={}", deep["node"]["id"].as_str().unwrap());
     for (size, width, height) in [("desktop", 1280, 1000), ("phone", 360, 760)] {
         for scheme in ["light", "dark"] {
@@ -30,7 +33,9 @@ pub(crate) async fn pictures_for_people() {
             shot("threads-below").await;
             browser.js("scrollTo(0, 0)").await;
             browser.press(".writing", "Post comment").await;
-            browser.until("document.querySelector('.writing [role=alert]')").await;
+            browser
+                .until("document.querySelector('.writing [role=alert]')")
+                .await;
             shot("refusal").await;
             browser.click("[data-mode=LINEAR]").await;
             browser.until("document.querySelector('.by-date')").await;
@@ -39,7 +44,9 @@ pub(crate) async fn pictures_for_people() {
             browser.until("document.querySelector('.threads')").await;
             world.open("/").await;
             world.open(&link).await;
-            browser.until("document.querySelector('.comment.target')").await;
+            browser
+                .until("document.querySelector('.comment.target')")
+                .await;
             shot("link").await;
             world.sign_in("9", "moderator").await;
             world.discuss(HELLO).await;

@@ -61,7 +61,10 @@ impl World {
 
     pub(crate) async fn discussion(&self, url: &str) -> String {
         let query = "query ($url: URL!) { discussion(url: $url) { id } }";
-        let data = self.server.graphql(None, query, json!({ "url": url })).await;
+        let data = self
+            .server
+            .graphql(None, query, json!({ "url": url }))
+            .await;
         data["discussion"]["id"].as_str().unwrap().to_owned()
     }
 
@@ -74,14 +77,25 @@ impl World {
     }
 
     /// Writes a comment beside the page. Returns its id.
-    pub(crate) async fn post(&self, user: &str, url: &str, parent: Option<&str>, body: &str) -> String {
+    pub(crate) async fn post(
+        &self,
+        user: &str,
+        url: &str,
+        parent: Option<&str>,
+        body: &str,
+    ) -> String {
         let query = "mutation ($input: CreateCommentInput!) { createComment(input: $input) { \
              ... on CommentWritten { comment { id } } ... on CommentRefused { code message } } }";
         let input = match parent {
-            Some(parent) => json!({ "discussion": self.discussion(url).await, "parent": parent, "body": body }),
+            Some(parent) => {
+                json!({ "discussion": self.discussion(url).await, "parent": parent, "body": body })
+            }
             None => json!({ "url": url, "body": body }),
         };
-        let data = self.server.graphql(Some(user), query, json!({ "input": input })).await;
+        let data = self
+            .server
+            .graphql(Some(user), query, json!({ "input": input }))
+            .await;
         let id = data["createComment"]["comment"]["id"].as_str();
         id.unwrap_or_else(|| panic!("{data}")).to_owned()
     }
@@ -97,7 +111,10 @@ impl World {
             let data = self.server.graphql(None, query, variables).await;
             let page = &data["discussion"]["comments"];
             let edges = page["edges"].as_array().unwrap();
-            times += edges.iter().filter(|edge| edge["node"]["body"]["text"] == text).count();
+            times += edges
+                .iter()
+                .filter(|edge| edge["node"]["body"]["text"] == text)
+                .count();
             if page["pageInfo"]["hasNextPage"] != true {
                 return times;
             }
@@ -107,15 +124,22 @@ impl World {
 
     /// The texts of the comments that are shown, from top to bottom.
     pub(crate) async fn shown(&self) -> Vec<String> {
-        let script = "return [...document.querySelectorAll('article.comment')].map((it) => it.dataset.id)";
+        let script =
+            "return [...document.querySelectorAll('article.comment')].map((it) => it.dataset.id)";
         let ids = self.browser.js(script).await;
-        ids.as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+        ids.as_array()
+            .unwrap()
+            .iter()
+            .map(|id| id.as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Whether some comment on the page shows this text.
     pub(crate) async fn until_text(&self, text: &str) {
         let text = json!(text);
-        let found = format!("[...document.querySelectorAll('article.comment:not(.sending) > .body')].some((it) => it.innerText.trim() === {text})");
+        let found = format!(
+            "[...document.querySelectorAll('article.comment:not(.sending) > .body')].some((it) => it.innerText.trim() === {text})"
+        );
         self.browser.until(&found).await;
     }
 
@@ -139,7 +163,9 @@ impl World {
     /// Warnings and errors of the console since the last look.
     pub(crate) async fn complaints(&self) -> Vec<String> {
         let entries = self.browser.log("browser").await;
-        let bad = entries.iter().filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
+        let bad = entries
+            .iter()
+            .filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING");
         bad.map(|entry| entry["message"].to_string()).collect()
     }
 
@@ -153,8 +179,17 @@ impl World {
             if event["method"] != "Network.requestWillBeSent" {
                 continue;
             }
-            let url = event["params"]["request"]["url"].as_str().unwrap().to_owned();
-            let ours = ["http://127.0.0.1:", "http://localhost:", "data:", "chrome", "about:"];
+            let url = event["params"]["request"]["url"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            let ours = [
+                "http://127.0.0.1:",
+                "http://localhost:",
+                "data:",
+                "chrome",
+                "about:",
+            ];
             if !ours.iter().any(|start| url.starts_with(start)) {
                 foreign.push(url);
             }

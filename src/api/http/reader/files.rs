@@ -42,6 +42,7 @@ pub(super) const FILES: &[File] = files![
     "comment.js",
     "comments.css",
     "compose.js",
+    "context.js",
     "discussion.js",
     "documents.js",
     "dom.js",
@@ -57,6 +58,10 @@ pub(super) const FILES: &[File] = files![
     "list.js",
     "live.js",
     "main.js",
+    "moderation.js",
+    "queue.js",
+    "report.js",
     "thread.js",
     "words.js",
+    "writing.js",
 ];

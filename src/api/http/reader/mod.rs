@@ -17,7 +17,7 @@ use axum::routing::get;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use self::files::{EMBED_SCRIPT, EMBED_PAGE, FILES, PAGE};
+use self::files::{EMBED_PAGE, EMBED_SCRIPT, FILES, PAGE};
 use super::settings::HttpSettings;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -50,12 +50,10 @@ pub(super) fn routes(settings: &HttpSettings) -> Router {
     if !settings.reader {
         return Router::new();
     }
-    let page = async |State(reader): State<Arc<Reader>>, headers: HeaderMap| {
-        reader.page.answer(&headers)
-    };
-    let embed = async |State(reader): State<Arc<Reader>>, headers: HeaderMap| {
-        reader.embed.answer(&headers)
-    };
+    let page =
+        async |State(reader): State<Arc<Reader>>, headers: HeaderMap| reader.page.answer(&headers);
+    let embed =
+        async |State(reader): State<Arc<Reader>>, headers: HeaderMap| reader.embed.answer(&headers);
     let script = async |State(reader): State<Arc<Reader>>, headers: HeaderMap| {
         reader.script.answer(&headers)
     };
@@ -74,14 +72,15 @@ impl Reader {
     fn new(settings: &HttpSettings) -> Self {
         let folder = folder();
         let origins = settings.embed_origins.join(" ");
-        let fill = |page: &str| {
-            page.replace("{folder}", &format!("/reader/{folder}"))
+        let fill = |page: &str, other: &str| {
+            page.replace("{modules}", &preloads(other))
+                .replace("{folder}", &format!("/reader/{folder}"))
                 .replace("{version}", env!("CARGO_PKG_VERSION"))
                 .replace("{development}", yes_or_no(settings.auth.development))
                 .replace("{origins}", &origins)
         };
-        let page = Document::new(fill(PAGE), HTML).with_policy("'self'");
-        let embed = Document::new(fill(EMBED_PAGE), HTML);
+        let page = Document::new(fill(PAGE, "frame.js"), HTML).with_policy("'self'");
+        let embed = Document::new(fill(EMBED_PAGE, "main.js"), HTML);
         let embed = embed.with_policy(format!("'self' {origins}").trim_end());
         // Pages of other sites load it by its address.
         let script = Document::new(EMBED_SCRIPT.to_owned(), SCRIPT).with(
@@ -155,6 +154,15 @@ fn same_tag(entry: &str, etag: &str) -> bool {
 
 const fn yes_or_no(value: bool) -> &'static str {
     if value { "yes" } else { "no" }
+}
+
+/// Tells a browser all modules at once, instead of one level of imports after the other.
+fn preloads(other: &str) -> String {
+    let modules = FILES.iter().map(|file| file.name);
+    let modules = modules.filter(|name| name.ends_with(".js") && *name != other);
+    let links =
+        modules.map(|name| format!("<link rel=\"modulepreload\" href=\"{{folder}}/{name}\">"));
+    links.collect::<Vec<_>>().join("\n")
 }
 
 /// The name of the folder: a hash over the names and the contents of all files in it.

@@ -4,8 +4,8 @@ mod attacks;
 mod contract;
 mod execution;
 mod media;
-mod sign_in;
 mod reader;
+mod sign_in;
 mod surroundings;
 mod tokens;
 

@@ -45,7 +45,10 @@ async fn pages_are_asked_for_each_time_and_their_files_never_again() {
         Some("text/javascript; charset=utf-8")
     );
     assert!(file.header("cache-control").unwrap().contains("immutable"));
-    let other = format!("/reader/0123456789abcdef/{}", script.rsplit('/').next().unwrap());
+    let other = format!(
+        "/reader/0123456789abcdef/{}",
+        script.rsplit('/').next().unwrap()
+    );
     assert_eq!(edge.get(&other, &[]).await.status, 404);
 }
 

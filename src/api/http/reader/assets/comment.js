@@ -57,7 +57,7 @@ function answers(node, discussion) {
   return el("a", { class: "answers", href: linkTo(discussion, parent.id), data: { focus: parent.id } },
     el("span", { class: "arrow", "aria-hidden": "true" }, "↳"),
     el("span", { class: "unseen" }, "Answers "),
-    bdi(nameOf(parent.author)), ": ",
+    el("span", {}, bdi(nameOf(parent.author)), ":"),
     el("span", { dir: "auto", class: "snippet" }, short));
 }
 

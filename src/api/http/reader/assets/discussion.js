@@ -1,15 +1,17 @@
 // One discussion: its first page or the way to one comment, further pages both ways, writing.
 
 import { actsOf } from "./actions.js";
-import { Form } from "./compose.js";
+import { takeContext } from "./context.js";
 import { drawHead } from "./head.js";
 import * as documents from "./documents.js";
-import { announce, button, byId, calm, el, focusOn, keepPlace } from "./dom.js";
-import { ask, change } from "./graphql.js";
+import { announce, button, byId, el, focusOn, keepPlace } from "./dom.js";
+import { ask } from "./graphql.js";
 import { read, write } from "./kept.js";
 import { Events } from "./events.js";
+import { extraActs } from "./moderation.js";
 import { Thread } from "./thread.js";
 import { count, failure, number } from "./words.js";
+import { drawWriting, recount, showSending, showWritten } from "./writing.js";
 
 const PAGE = 20;
 const REPLIES_FIRST = 3;
@@ -75,7 +77,7 @@ export class DiscussionView {
     this.thread = new Thread({
       threaded: mode === "THREADED",
       newestFirst: this.order === "NEWEST" && !this.context,
-      acts: actsOf(this, this.app.extraActs),
+      acts: actsOf(this, extraActs),
       marksOf: (node) => this.marksOf(node),
       moreReplies: (root, back, from) => this.moreReplies(root, back, from),
       discussion: this.discussion.id,
@@ -85,7 +87,8 @@ export class DiscussionView {
   }
 
   marksOf(node) {
-    return { isPinned: this.pinned?.has(node.id), isNew: this.fresh?.has(node.id) };
+    const isPinned = this.discussion.pinned?.some((other) => other.id === node.id);
+    return { isPinned, isNew: this.fresh?.has(node.id) };
   }
 
   takePage(page, ahead = false) {
@@ -120,30 +123,10 @@ export class DiscussionView {
     this.discussion = data.discussion;
     this.context = context;
     this.start(context.mode, context.modeReason);
-    this.takeContext(context);
+    takeContext(this, context);
     this.draw();
     this.events.start(this.discussion.liveCursor);
     return true;
-  }
-
-  takeContext(context) {
-    const { focus, before, after, gapBefore, gapAfter } = context;
-    const ends = {
-      start: gapBefore?.cursor ?? null, hasBefore: Boolean(gapBefore), before: gapBefore,
-      end: gapAfter?.cursor ?? null, hasAfter: Boolean(gapAfter), after: gapAfter,
-    };
-    if (this.thread.threaded && focus.root) {
-      const root = this.thread.addRoot(focus.root);
-      const above = (context.ancestors?.edges ?? []).map((edge) => edge.node);
-      for (const node of [...above, ...before, focus, ...after]) {
-        if (node.id !== root.id) this.thread.place(node, root);
-      }
-      root.branch = { ...ends, total: null };
-      this.thread.drawBranch(root);
-      return;
-    }
-    Object.assign(this.edge, ends);
-    for (const node of [...before, focus, ...after]) this.thread.addRoot(node, node.replies ?? null);
   }
 
   shown() {
@@ -269,73 +252,19 @@ export class DiscussionView {
   }
 
   drawWriting() {
-    const old = this.writing.querySelector("textarea");
-    if (old && this.canWrite()) return;
-    if (this.discussion?.state === "CLOSED") {
-      this.writing.replaceChildren(el("p", { class: "note" }, "This discussion is closed: it can be read, but takes no new comments."));
-    } else if (!this.app.viewer) {
-      this.writing.replaceChildren(el("p", { class: "note" }, "To write a comment, ",
-        button("sign in", () => this.app.signIn(), { class: "link" }), "."));
-    } else {
-      this.writing.replaceChildren(this.rootForm().element);
-    }
+    drawWriting(this);
   }
 
-  rootForm() {
-    const target = this.discussion ? { discussion: this.discussion.id } : this.name;
-    return new Form({
-      place: `${this.key}.root`,
-      label: "Your comment",
-      submit: "Post comment",
-      sending: (text) => (this.discussion ? this.showSending(text, null) : null),
-      send: (body, format, key) => change(documents.CREATE, { input: { ...target, body, format, key } }),
-      done: async (comment) => {
-        if (this.discussion) return this.showWritten(comment);
-        await this.open();
-        return focusOn(this.thread.get(comment.id)?.article);
-      },
-    });
-  }
-
-  // ---- what was written here
-
-  rootOf(item) {
-    return this.thread.threaded ? (item?.root ?? item ?? null) : null;
-  }
-
-  /** Shows a text while it is on its way; returns what takes it away again. */
   showSending(text, parent) {
-    const id = `sending-${Math.random().toString(36).slice(2)}`;
-    const node = {
-      id, isProvisional: true, createdAt: new Date().toISOString(), editedAt: null, revision: 0, state: "PUBLISHED",
-      author: this.app.viewer.user, body: { text }, viewerCan: {},
-      parent: parent ? { id: parent.id, state: parent.node.state, author: parent.node.author, body: parent.node.body } : null,
-    };
-    const item = this.thread.place(node, this.rootOf(parent));
-    this.thread.mark(item, "Sending …");
-    const ended = this.events.began();
-    return () => {
-      this.thread.remove(id);
-      ended();
-    };
+    return showSending(this, text, parent);
   }
 
   showWritten(comment) {
-    this.place.querySelector(".none")?.remove();
-    const parent = comment.parent ? this.thread.get(comment.parent.id) : null;
-    const item = this.thread.place(comment, this.rootOf(parent));
-    const root = item.root;
-    if (root?.kids) root.kids.hidden = false;
-    this.recount(comment);
-    item.article.classList.add("just-written");
-    item.article.focus({ preventScroll: true });
-    item.article.scrollIntoView({ block: "center", behavior: calm() ? "instant" : "smooth" });
+    showWritten(this, comment);
   }
 
-  recount(comment) {
-    if (!comment?.discussion?.counts) return;
-    this.discussion = { ...this.discussion, ...comment.discussion };
-    this.drawHeading();
+  recount() {
+    recount(this);
   }
 
   async read(mode, order) {

@@ -17,8 +17,12 @@ const TOLD = `fragment Told on Comment {
 }`;
 
 const DISCUSSION = `fragment Discussion on Discussion {
-  id title url entity { type id } state createdAt
+  id title url entity { type id } state premoderated createdAt
   counts { visible roots replies }
+}`;
+
+const PINS = `fragment Pins on Discussion {
+  pinned { id author { id name } body { text } }
 }`;
 
 const REPLIES = `fragment Replies on CommentConnection {
@@ -42,8 +46,8 @@ export const VIEWER = `query Viewer { viewer { role user { id name } } }`;
 
 /** A discussion by id, address or entity, with its first page. */
 export const OPEN = `query Open($id: ID, $url: URL, $entity: EntityInput, ${WINDOW}) {
-  discussion(id: $id, url: $url, entity: $entity) { ...Discussion liveCursor ${COMMENTS} }
-} ${DISCUSSION} ${PAGE} ${REPLIES} ${COMMENT}`;
+  discussion(id: $id, url: $url, entity: $entity) { ...Discussion ...Pins viewerCan { comment moderate } liveCursor ${COMMENTS} }
+} ${DISCUSSION} ${PINS} ${PAGE} ${REPLIES} ${COMMENT}`;
 
 /** Another page of the same. */
 export const MORE = `query More($id: ID!, ${WINDOW}) {
@@ -59,7 +63,7 @@ export const MORE_REPLIES = `query MoreReplies($id: ID!, $first: Int, $after: St
 
 /** The way to one comment. */
 export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, $replies: Int!) {
-  discussion(id: $id) { ...Discussion liveCursor
+  discussion(id: $id) { ...Discussion ...Pins viewerCan { comment moderate } liveCursor
     context(comment: $comment, siblings: $siblings) {
       mode modeReason
       focus { ...Comment root { ...Comment } replies(first: $replies) { ...Replies } }
@@ -70,13 +74,18 @@ export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, 
       gapAfter { count atLeast cursor }
     }
   }
-} ${DISCUSSION} ${REPLIES} ${COMMENT}`;
+} ${DISCUSSION} ${PINS} ${REPLIES} ${COMMENT}`;
 
 export const EVENTS = `subscription Events($discussion: ID!, $after: ID) {
   commentEvents(discussion: $discussion, after: $after) {
-    id kind commentId comment { ...Told } discussion { ...Discussion }
+    id kind commentId comment { ...Told } discussion { ...Discussion ...Pins }
   }
-} ${TOLD} ${DISCUSSION}`;
+} ${TOLD} ${DISCUSSION} ${PINS}`;
+
+/** A discussion without its comments. */
+export const FACTS = `query Facts($id: ID!) {
+  discussion(id: $id) { ...Discussion ...Pins }
+} ${DISCUSSION} ${PINS}`;
 
 /** Comments that are shown, anew. */
 export const AGAIN = `query Again($ids: [ID!]!) { nodes(ids: $ids) { ...Comment } } ${COMMENT}`;
@@ -108,6 +117,31 @@ export const APPROVE = write("approveComment", "ModerateCommentInput");
 export const SET_STATE = `mutation SetState($discussion: ID!, $state: DiscussionState!) {
   setDiscussionState(discussion: $discussion, state: $state) { ...Discussion }
 } ${DISCUSSION}`;
+
+export const SET_PREMODERATION = `mutation SetPremoderation($discussion: ID!, $premoderated: Boolean!) {
+  setPremoderation(discussion: $discussion, premoderated: $premoderated) { ...Discussion }
+} ${DISCUSSION}`;
+
+export const PIN = `mutation Pin($input: PinCommentsInput!) { pinComments(input: $input) { __typename
+  ... on DiscussionWritten { readAfter discussion { ...Discussion ...Pins } }
+  ... on CommentRefused { reason code message limit actual } } } ${DISCUSSION} ${PINS}`;
+
+export const REPORT = `mutation Report($input: ReportCommentInput!) { reportComment(input: $input) { __typename
+  ... on CommentReported { repeated }
+  ... on CommentRefused { reason code message limit actual } } }`;
+
+export const DISMISS = `mutation Dismiss($input: DismissReportsInput!) { dismissReports(input: $input) { __typename
+  ... on ReportsDismissed { dismissed }
+  ... on CommentRefused { reason code message limit actual } } }`;
+
+export const QUEUE = `query Queue($first: Int, $after: String, $discussion: ID, $kind: QueueKind, $reason: ReportReason) {
+  moderationQueue(first: $first, after: $after, discussion: $discussion, kind: $kind, reason: $reason) {
+    totalCount pageInfo { hasNextPage endCursor }
+    edges { node { kinds since reportCount
+      reports(first: 10) { id reason text }
+      comment { ...Comment discussion { id title url } } } }
+  }
+} ${COMMENT}`;
 
 export const LIST = `query List($first: Int, $after: String, $last: Int, $before: String) {
   discussions(first: $first, after: $after, last: $last, before: $before) {

@@ -71,9 +71,11 @@ export class Events {
     const before = view.discussion;
     view.discussion = { ...before, ...discussion };
     view.drawHeading();
-    if (before.state === discussion.state) return;
+    const pins = (it) => (it.pinned ?? []).map((node) => node.id).join(" ");
+    const isSame = before.state === view.discussion.state && pins(before) === pins(view.discussion);
+    if (isSame) return;
     view.drawWriting();
-    view.thread.redrawAll();
+    view.thread?.redrawAll();
   }
 
   gone(id) {

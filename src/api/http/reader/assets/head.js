@@ -1,6 +1,7 @@
 // The top of a discussion: what it is about, how it is read and why, the way back from a link.
 
 import { bdi, button, el } from "./dom.js";
+import { drawPins, drawSwitches } from "./moderation.js";
 import { ago, count, modeSentence, whole } from "./words.js";
 
 const MODES = [["AUTO", "Automatic"], ["THREADED", "Threads"], ["LINEAR", "By date"]];
@@ -65,6 +66,6 @@ export function drawHead(view) {
   } else {
     head.append(el("h1", { class: "small", tabindex: "-1" }, "Comments"));
   }
-  head.append(facts(view), switches(view), app.moderation?.(view) ?? "", banner(view) ?? "");
+  head.append(facts(view), switches(view), drawSwitches(view) ?? "", banner(view) ?? "", drawPins(view) ?? "");
   if (held?.mode) head.querySelector(`[data-mode="${held.mode}"]`)?.focus({ preventScroll: true });
 }

@@ -5,6 +5,7 @@ import { DiscussionView } from "./discussion.js";
 import { byId, el } from "./dom.js";
 import { help, listen } from "./keys.js";
 import { ListView } from "./list.js";
+import { QueueView } from "./queue.js";
 
 const KEPT_MAX = 6;
 
@@ -22,6 +23,7 @@ class Page extends App {
       const focus = new URLSearchParams(url.hash.slice(1)).get("c");
       return new DiscussionView(this, { id: decodeURIComponent(id) }, focus);
     }
+    if (kind === "moderation") return new QueueView(this, new URLSearchParams(url.hash.slice(1)).get("d"));
     return new ListView(this);
   }
 
@@ -127,6 +129,7 @@ class Page extends App {
   /** Where one can go, as far as this reader may. */
   met() {
     const links = [["/", "Discussions"]];
+    if (this.moderates) links.push(["/moderation", "Moderation"]);
     const nav = byId("places");
     nav.replaceChildren(...links.map(([href, text]) => el("a", { href }, text)));
   }

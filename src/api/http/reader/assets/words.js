@@ -61,6 +61,8 @@ const REFUSED = {
   ALREADY_DELETED: () => "This comment has been deleted, and that is final.",
   WORD_NOT_ALLOWED: () => "This text contains a word that is not allowed here.",
   SPAM: () => "This text was taken for spam and not posted.",
+  OWN_COMMENT: () => "This comment is your own.",
+  NOT_PUBLIC: () => "This comment is not public, so it cannot be reported or pinned.",
   BANNED: (it) => it.message,
 };
 
