@@ -77,6 +77,9 @@ impl Machine {
             .with_rust("1.95.0")
             .with("cc", "")
             .with("shellcheck", "")
+            .with("chromium", "")
+            .with("chromedriver", "")
+            .with("npm", "")
     }
 
     fn with_rust(self, version: &str) -> Self {

@@ -63,6 +63,9 @@ fn welcome(app: &App) -> String {
         String::new(),
         format!("  GraphQL     {base}/graphql"),
     ];
+    if app.config().server.reader {
+        lines.push(format!("  Reader      {base}/ in a browser"));
+    }
     if app.config().server.graphiql {
         lines.push(format!("  Query page  {base}/graphql in a browser"));
     }

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use base64::Engine as _;
+use fantoccini::elements::{Element, ElementRef};
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -148,21 +149,36 @@ impl Browser {
         clicked.unwrap_or_else(|error| panic!("{css}: {error}"));
     }
 
-    /// Clicks the first button or link within `css` that shows this text.
+    /// Clicks the first button or link within `css` that shows this text. What is drawn anew in
+    /// between is looked for again.
     pub(crate) async fn press(&self, css: &str, text: &str) {
         let find = "const [css, text] = arguments; for (const place of document.querySelectorAll(css)) \
              for (const it of place.querySelectorAll('button, a, summary')) \
-             if (it.innerText.trim().startsWith(text) && it.offsetParent) { \
-             for (const old of document.querySelectorAll('[data-pressed]')) delete old.dataset.pressed; \
-             it.dataset.pressed = ''; return true; } return false;";
+             if (it.innerText.trim().startsWith(text) && it.offsetParent && !it.disabled) return it; \
+             return null;";
         let waiting = async {
-            while self.js_with(find, vec![json!(css), json!(text)]).await != true {
+            loop {
+                let found = self.js_with(find, vec![json!(css), json!(text)]).await;
+                if let Some(element) = self.element(&found)
+                    && element.click().await.is_ok()
+                {
+                    return;
+                }
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
-        let found = tokio::time::timeout(DEADLINE, waiting).await;
-        assert!(found.is_ok(), "nothing in {css} says {text:?}");
-        self.click("[data-pressed]").await;
+        let done = tokio::time::timeout(DEADLINE, waiting).await;
+        assert!(
+            done.is_ok(),
+            "nothing in {css} says {text:?}, or it cannot be clicked"
+        );
+    }
+
+    /// What a script returned, where it is an element.
+    fn element(&self, value: &Value) -> Option<Element> {
+        let id = value.as_object()?.values().next()?.as_str()?;
+        let id = ElementRef::from(id.to_owned());
+        Some(Element::from_element_id(self.client.clone(), id))
     }
 
     /// Types into a field, after what is there.

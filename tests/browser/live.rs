@@ -172,3 +172,53 @@ pub(crate) async fn closing_a_discussion_reaches_those_who_read_it() {
         .await;
     world.end().await;
 }
+
+pub(crate) async fn a_resync_reads_what_is_shown_anew_and_keeps_place_and_draft() {
+    let world = World::new().await;
+    let edited = world.post("8", URL, None, "Old text").await;
+    let hidden = world.post("8", URL, None, "To be hidden").await;
+    // What the server sends may be held back, and other messages put in its place.
+    let keep = "const Real = WebSocket; window.WebSocket = class extends Real { \
+                set onmessage(take) { window.deliver = (data) => take({ data: JSON.stringify(data) }); \
+                super.onmessage = (event) => { if (!(window.held && event.data.includes('commentEvents'))) take(event); }; } }";
+    world
+        .browser
+        .chromium(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": keep }),
+        )
+        .await;
+    world.sign_in("7", "").await;
+    world.discuss(URL).await;
+    world.browser.until(LIVE).await;
+    let first = world.comment("Old text").await;
+    world.browser.press(&first, "Reply").await;
+    let field = format!("{first} .slot textarea");
+    world.browser.fill(&field, "My draft").await;
+    world.browser.js("window.held = true").await;
+    let edit = "mutation ($input: EditCommentInput!) { editComment(input: $input) { __typename } }";
+    let input = json!({ "comment": edited, "expectedRevision": 1, "body": "New text" });
+    graphql(&world, "8", edit, input).await;
+    let delete =
+        "mutation ($input: DeleteCommentInput!) { deleteComment(input: $input) { __typename } }";
+    graphql(&world, "8", delete, json!({ "comment": hidden })).await;
+    world.post("8", URL, None, "Came meanwhile").await;
+    let resync = json!({ "type": "next", "id": "1", "payload": { "data": { "commentEvents": {
+        "id": "r1", "kind": "RESYNC", "commentId": null, "comment": null, "discussion": null } } } });
+    let deliver = "window.deliver(arguments[0]); window.deliver(arguments[0])";
+    world.browser.js_with(deliver, vec![resync]).await;
+    world.until_text("New text").await;
+    world.until_text("Came meanwhile").await;
+    world
+        .browser
+        .until(&format!("!document.getElementById('c-{hidden}')"))
+        .await;
+    assert_eq!(world.shown().await.len(), 2);
+    let draft = format!("return document.querySelector('{field}').value");
+    assert_eq!(world.browser.js(&draft).await, "My draft");
+    world
+        .browser
+        .until("document.activeElement.tagName === 'TEXTAREA'")
+        .await;
+    world.end().await;
+}

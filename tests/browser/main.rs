@@ -40,13 +40,15 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 const HANG: Duration = Duration::from_mins(4);
 
 fn main() -> ExitCode {
-    let missing = missing();
+    let missing = missing(&["chromium", "chromedriver"]);
+    let npm = missing.clone().or_else(|| crate::missing(&["npm"]));
     let mut trials = Vec::new();
     macro_rules! cases {
         ($($module:ident: $($case:ident),+;)+) => {
             $($(trials.push(trial(
                 concat!(stringify!($module), "::", stringify!($case)),
-                missing.clone(),
+                // Only the accessibility rules come from the registry.
+                if stringify!($case).starts_with("axe") { npm.clone() } else { missing.clone() },
                 || Box::pin($module::$case()),
             ));)+)+
         };
@@ -74,7 +76,8 @@ fn main() -> ExitCode {
         live: what_others_write_comes_in_without_moving_what_is_read,
             a_second_tab_shows_a_post_an_edit_and_a_deletion,
             a_lost_connection_is_told_and_what_was_missed_comes_after_it,
-            closing_a_discussion_reaches_those_who_read_it;
+            closing_a_discussion_reaches_those_who_read_it,
+            a_resync_reads_what_is_shown_anew_and_keeps_place_and_draft;
         looks: nothing_is_wider_than_a_phone,
             dark_is_dark_and_readable,
             other_scripts_keep_their_direction,
@@ -88,13 +91,10 @@ fn main() -> ExitCode {
 }
 
 /// What the machine lacks for these cases.
-fn missing() -> Option<String> {
+fn missing(names: &[&str]) -> Option<String> {
     let has = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    let lacks = ["chromium", "chromedriver"].into_iter();
-    lacks
-        .filter(|name| !has(name))
-        .map(|name| format!("{name} is not installed"))
-        .next()
+    let lacking = names.iter().find(|name| !has(name));
+    lacking.map(|name| format!("{name} is not installed"))
 }
 
 type Case = fn() -> std::pin::Pin<Box<dyn Future<Output = ()>>>;

@@ -81,7 +81,7 @@ const TRAP: &str = "window.trapped = 0; window.trap = () => { window.trapped += 
 /// Uses everything that may be used, then tells what ran and which links are wrong.
 const LOOK: &str = "for (const it of document.querySelectorAll('.body *')) { \
      for (const name of ['mouseover', 'focus', 'toggle', 'animationstart']) it.dispatchEvent(new Event(name, { bubbles: true })); } \
-     const wrong = [...document.querySelectorAll('.body a')].filter((it) => { \
+     const wrong = [...document.querySelectorAll('.body a[href]')].filter((it) => { \
        const rel = it.rel.split(' '); \
        return !['http:', 'https:', 'mailto:'].includes(it.protocol) || \
          !['nofollow', 'ugc', 'noopener'].every((word) => rel.includes(word)); }); \

@@ -83,10 +83,13 @@ export function drawComment(node, { discussion, acts, answersWhom, marks = {} })
 /** Draws it anew into its element. */
 export function redraw(article, node, { discussion, acts, answersWhom, marks = {} }) {
   const held = article.contains(document.activeElement) && !slotOf(article)?.contains(document.activeElement);
+  const isOpen = article.querySelector(":scope > .actions > .menu")?.open;
   const heldAct = held ? document.activeElement?.dataset?.act : null;
   for (const part of [...article.children]) if (!part.classList.contains("slot")) part.remove();
   const parts = [head(node, discussion, marks), answersWhom && answers(node, discussion), body(node), acts?.(node)];
   article.prepend(...parts.filter(Boolean));
+  const menu = article.querySelector(":scope > .actions > .menu");
+  if (menu && isOpen) menu.open = true;
   article.dataset.state = node.state;
   article.dataset.revision = String(node.revision);
   article.classList.toggle("sending", Boolean(marks.isSending));
@@ -106,6 +109,9 @@ export function actionRow(main, more) {
     const menu = el("details", { class: "menu" }, el("summary", {}, "More"), el("div", { class: "menu-items" }, more));
     menu.addEventListener("click", (event) => {
       if (event.target.closest("button")) menu.open = false;
+    });
+    menu.addEventListener("toggle", () => {
+      if (menu.open) menu.querySelector(".menu-items").scrollIntoView({ block: "nearest" });
     });
     menu.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !menu.open) return;

@@ -1,5 +1,5 @@
 // Puts the comments of this page where the script stands:
-//   <script src="https://HOST/embed.js" data-url="https://…" data-theme="auto" async></script>
+//   <script src="https://HOST/embed.js" data-url="https://…" data-theme="auto"></script>
 //
 // The frame tells how high it is and is told which colours the page has. Messages count only from
 // the frame itself and from the host of this script. `threadlineEmbed.signIn(token)` hands over the

@@ -4,6 +4,7 @@
 import * as documents from "./documents.js";
 import { announce, button, byId, el, focusOn } from "./dom.js";
 import { ask } from "./graphql.js";
+import { drawFacts } from "./head.js";
 import { Live } from "./live.js";
 import { count } from "./words.js";
 
@@ -70,10 +71,12 @@ export class Events {
     const { view } = this;
     const before = view.discussion;
     view.discussion = { ...before, ...discussion };
+    const shown = (it) => [it.title, it.state, it.premoderated, ...(it.pinned ?? []).map((node) => node.id)].join("\n");
+    if (shown(before) === shown(view.discussion)) {
+      drawFacts(view);
+      return;
+    }
     view.drawHeading();
-    const pins = (it) => (it.pinned ?? []).map((node) => node.id).join(" ");
-    const isSame = before.state === view.discussion.state && pins(before) === pins(view.discussion);
-    if (isSame) return;
     view.drawWriting();
     view.thread?.redrawAll();
   }

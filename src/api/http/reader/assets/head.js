@@ -54,6 +54,11 @@ function banner(view) {
     el("div", { class: "form-row" }, back, whole));
 }
 
+/** Draws only the line with the counts anew. */
+export function drawFacts(view) {
+  view.head.querySelector(":scope > .facts")?.replaceWith(facts(view));
+}
+
 /** Draws the head anew, with the focus where it was. */
 export function drawHead(view) {
   const { head, discussion, app } = view;

@@ -134,7 +134,9 @@ export class Thread {
     const item = this.items.get(node.id);
     if (!item || node.revision < item.node.revision) return item;
     const { viewerCan, ...facts } = node;
+    const before = JSON.stringify(item.node);
     item.node = { ...item.node, ...facts, ...(viewerCan ? { viewerCan } : {}) };
+    if (before === JSON.stringify(item.node)) return item;
     redraw(item.article, item.node, this.drawing(item));
     return item;
   }
