@@ -31,7 +31,8 @@ export class DiscussionView {
     this.below = el("div", { class: "bar-more" });
     this.place = el("div", { class: "place" });
     this.events = new Events(this);
-    this.element.append(this.head, this.writing, this.events.place, el("h2", { class: "unseen" }, "Comments"),
+    this.banner = el("div", { class: "banner" });
+    this.element.append(this.head, this.writing, this.banner, this.events.place, el("h2", { class: "unseen" }, "Comments"),
       this.above, this.place, this.below);
   }
 

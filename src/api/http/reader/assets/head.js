@@ -71,6 +71,7 @@ export function drawHead(view) {
   } else {
     head.append(el("h1", { class: "small", tabindex: "-1" }, "Comments"));
   }
-  head.append(facts(view), switches(view), drawSwitches(view) ?? "", banner(view) ?? "", drawPins(view) ?? "");
+  head.append(facts(view), switches(view), drawSwitches(view) ?? "", drawPins(view) ?? "");
+  view.banner.replaceChildren(banner(view) ?? "");
   if (held?.mode) head.querySelector(`[data-mode="${held.mode}"]`)?.focus({ preventScroll: true });
 }
