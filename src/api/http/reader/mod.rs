@@ -17,7 +17,7 @@ use axum::routing::get;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use self::files::{EMBED_PAGE, EMBED_SCRIPT, FILES, PAGE};
+use self::files::{EMBED_PAGE, EMBED_SCRIPT, FILES, File, PAGE};
 use super::settings::HttpSettings;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -158,11 +158,14 @@ const fn yes_or_no(value: bool) -> &'static str {
 
 /// Tells a browser all modules at once, instead of one level of imports after the other.
 fn preloads(other: &str) -> String {
-    let modules = FILES.iter().map(|file| file.name);
-    let modules = modules.filter(|name| name.ends_with(".js") && *name != other);
-    let links =
-        modules.map(|name| format!("<link rel=\"modulepreload\" href=\"{{folder}}/{name}\">"));
-    links.collect::<Vec<_>>().join("\n")
+    let modules = FILES
+        .iter()
+        .filter(|file| file.content_type() == SCRIPT && file.name != other);
+    let link = |file: &File| {
+        let name = file.name;
+        format!("<link rel=\"modulepreload\" href=\"{{folder}}/{name}\">")
+    };
+    modules.map(link).collect::<Vec<_>>().join("\n")
 }
 
 /// The name of the folder: a hash over the names and the contents of all files in it.
