@@ -34,15 +34,13 @@ use crate::service::{Service, ServiceError};
 
 type ThreadlineSchema = Schema<Query, Mutation, Subscription>;
 
-pub use self::live::LiveStats;
-
 fn schema() -> ThreadlineSchema {
     Schema::build(Query, Mutation, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.
 #[must_use]
-pub fn executor(service: Service) -> Arc<GraphqlExecutor> {
+pub fn executor(service: Service) -> Arc<dyn Executor> {
     let schema = schema();
     Arc::new(GraphqlExecutor {
         live: Hub::new(schema.clone(), service.clone()),
@@ -66,19 +64,10 @@ fn loader_of<'a>(ctx: &Context<'a>) -> async_graphql::Result<&'a Loader> {
     ctx.data::<Loader>()
 }
 
-/// The schema over a service.
-pub struct GraphqlExecutor {
+struct GraphqlExecutor {
     schema: ThreadlineSchema,
     service: Service,
     live: Hub,
-}
-
-impl GraphqlExecutor {
-    /// What the live part has done and is doing.
-    #[must_use]
-    pub fn live(&self) -> LiveStats {
-        self.live.stats()
-    }
 }
 
 impl std::fmt::Debug for GraphqlExecutor {
