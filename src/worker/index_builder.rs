@@ -343,6 +343,7 @@ mod tests {
                 entity: None,
                 premoderated: false,
                 depth_limit: 1,
+                opened_by: None,
             };
             comments.open_discussion(new).await.unwrap();
             for _ in 0..3 {

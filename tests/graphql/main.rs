@@ -10,8 +10,10 @@
 
 mod bad_input;
 mod contexts;
+mod discussion_list;
 mod found;
 mod leaks;
+mod moderation;
 mod modes;
 mod pages;
 mod restore;

@@ -9,8 +9,10 @@ mod connection;
 mod context;
 mod discussion;
 mod failure;
+mod lists;
 mod live;
 mod load;
+mod moderation;
 mod mutation;
 mod payload;
 mod query;
@@ -20,11 +22,12 @@ mod want;
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Error, Response, Schema, ServerError};
+use async_graphql::{Context, Error, MergedObject, Response, Schema, ServerError};
 use futures_util::future::BoxFuture;
 
 use self::live::{Hub, Subscription};
 use self::load::Loader;
+use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
 use self::query::Query;
 use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
@@ -32,10 +35,22 @@ use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutation, Subscription>;
+type ThreadlineSchema = Schema<Queries, Mutations, Subscription>;
+
+/// Everything that can be read.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Query")]
+struct Queries(Query, ModerationQuery);
+
+/// Everything that can be written. Expected refusals are part of the payloads.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Mutation")]
+struct Mutations(Mutation, ModerationMutation);
 
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation, Subscription).finish()
+    let queries = Queries(Query, ModerationQuery);
+    let mutations = Mutations(Mutation, ModerationMutation);
+    Schema::build(queries, mutations, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

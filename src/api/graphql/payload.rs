@@ -52,6 +52,10 @@ pub(super) enum CommentRefusal {
     Stale,
     /// It was deleted, and that is final.
     AlreadyDeleted,
+    /// The viewer wrote it themselves.
+    OwnComment,
+    /// Not everybody can read it: it is hidden, waits, or lies below such a comment.
+    NotPublic,
 }
 
 /// A write that was not done.
@@ -112,7 +116,7 @@ pub(super) async fn outcome(
     }
 }
 
-fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
+pub(super) fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
     let (reason, message) = describe(refusal);
     let (limit, actual) = match refusal {
         Refusal::Text(_, error) => limit_and_actual(error),
@@ -125,7 +129,9 @@ fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
         | Refusal::CommentNotFound
         | Refusal::NotYours
         | Refusal::Stale
-        | Refusal::AlreadyDeleted => (None, None),
+        | Refusal::AlreadyDeleted
+        | Refusal::OwnComment
+        | Refusal::NotPublic => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
         error.code_for(*field).to_owned()
@@ -158,6 +164,8 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
                 TextField::Name => "name",
                 TextField::Title => "title",
                 TextField::PostingKey => "key",
+                TextField::Report => "text",
+                TextField::Reason => "reason",
             };
             return (CommentRefusal::Text, format!("{field}: {error}"));
         }
@@ -196,6 +204,14 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
             "expectedRevision: the comment changed since then",
         ),
         Refusal::AlreadyDeleted => (CommentRefusal::AlreadyDeleted, "the comment was deleted"),
+        Refusal::OwnComment => (
+            CommentRefusal::OwnComment,
+            "comment: the viewer wrote it themselves",
+        ),
+        Refusal::NotPublic => (
+            CommentRefusal::NotPublic,
+            "comment: not everybody can read it",
+        ),
     };
     (reason, message.to_owned())
 }
