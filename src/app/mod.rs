@@ -148,6 +148,7 @@ impl AppBuilder {
         let ports = Ports {
             comments: Arc::clone(&stores.comments),
             users: Arc::clone(&stores.users),
+            states: Arc::clone(&stores.states),
             flags: Arc::clone(&stores.flags),
             ids,
             clock: clock.clone(),

@@ -22,6 +22,8 @@ pub struct Stores {
     pub users: StoreUrl,
     /// Flag definitions.
     pub flags: StoreUrl,
+    /// Which application's states are read and written, where several share a store.
+    pub app_id: u32,
 }
 
 impl Stores {

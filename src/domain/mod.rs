@@ -16,6 +16,7 @@ pub mod ids;
 pub mod keys;
 pub mod mode;
 pub mod page;
+pub mod states;
 pub mod text;
 pub mod tree;
 pub mod urls;

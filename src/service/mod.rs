@@ -29,6 +29,7 @@ use crate::domain::ids::generator::IdGenerator;
 use crate::domain::text::TextLimits;
 use crate::store::comments::CommentStore;
 use crate::store::flags::FlagStore;
+use crate::store::states::StateStore;
 use crate::store::users::UserStore;
 use crate::tasks::Tasks;
 
@@ -78,6 +79,8 @@ pub struct Ports {
     pub comments: Arc<dyn CommentStore>,
     /// People.
     pub users: Arc<dyn UserStore>,
+    /// Who is in which state towards what.
+    pub states: Arc<dyn StateStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
     /// Minting.

@@ -297,11 +297,13 @@ mod tests {
                 comments: url("sqlite", "c.db"),
                 users: url("sqlite", "u.db"),
                 flags: url("folder", "."),
+                app_id: 1,
             };
             let (clock, tasks) = (Clock::manual(1_800_000_000_000), Tasks::new());
             let Stores {
                 comments,
                 users,
+                states,
                 workers,
                 flags,
                 ..
@@ -312,6 +314,7 @@ mod tests {
             let ports = Ports {
                 comments,
                 users,
+                states,
                 flags,
                 ids,
                 clock: clock.clone(),

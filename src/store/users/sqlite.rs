@@ -19,7 +19,10 @@ use crate::store::driver::sqlite::{Migration, SqliteGroup, failed};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The schema of the group, step by step.
-pub const MIGRATIONS: &[Migration] = &[include_str!("../../../deploy/sql/sqlite/states_0001.sql")];
+pub const MIGRATIONS: &[Migration] = &[
+    include_str!("../../../deploy/sql/sqlite/states_0001.sql"),
+    include_str!("../../../deploy/sql/sqlite/states_0002.sql"),
+];
 
 const USERS: &str =
     "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))";
