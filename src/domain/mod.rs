@@ -2,6 +2,7 @@
 //!
 //! Nothing here may import from the rest of the crate.
 
+pub mod bans;
 pub mod body;
 pub mod branches;
 pub mod census;

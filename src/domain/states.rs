@@ -3,6 +3,10 @@
 //! A state is 16 bits. For some types of entity they are one value that excludes the others, for
 //! some a set of up to 16 bits. Every type that is stored is listed here, so no two share a code.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::cursor::{CURSOR_BYTES_MAX, CursorError};
 use super::ids::UserId;
 
 /// How the 16 bits of a type's states are read.
@@ -168,9 +172,59 @@ pub struct StateSlice {
     pub limit: u32,
 }
 
+/// A place in the list of what `owner` is in a state towards, as text for clients.
+#[must_use]
+pub fn encode_place(place: StatePlace, of: EntityType, owner: i64) -> String {
+    let (code, StatePlace { updated_ms, id }) = (of.code(), place);
+    URL_SAFE_NO_PAD.encode(format!("1.s.{code}.{owner}.{updated_ms}.{id}"))
+}
+
+/// Reads a client's text: a place in this owner's list.
+pub fn decode_place(text: &str, of: EntityType, owner: i64) -> Result<StatePlace, CursorError> {
+    let read = || {
+        if text.len() > CURSOR_BYTES_MAX {
+            return None;
+        }
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let mut parts = plain.strip_prefix("1.s.")?.split('.');
+        let code: u16 = parts.next()?.parse().ok()?;
+        let whose: i64 = parts.next()?.parse().ok()?;
+        let place = StatePlace {
+            updated_ms: parts.next()?.parse().ok()?,
+            id: parts.next()?.parse().ok()?,
+        };
+        Some((code, whose, place))
+    };
+    let (code, whose, place) = read().ok_or(CursorError::Malformed)?;
+    if (code, whose) != (of.code(), owner) {
+        return Err(CursorError::Foreign);
+    }
+    // Anything but the one right text is refused.
+    if encode_place(place, of, owner) == text {
+        Ok(place)
+    } else {
+        Err(CursorError::Malformed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_comes_back_to_its_owner_only() {
+        let place = StatePlace {
+            updated_ms: 1_790_000_000_000,
+            id: i64::MAX,
+        };
+        let text = encode_place(place, BLOCKS, 7);
+        assert_eq!(decode_place(&text, BLOCKS, 7), Ok(place));
+        assert_eq!(decode_place(&text, BLOCKS, 8), Err(CursorError::Foreign));
+        let padded = URL_SAFE_NO_PAD.encode("1.s.1.7.05.1");
+        for text in ["", "zz", &padded, &"A".repeat(CURSOR_BYTES_MAX + 1)] {
+            assert_eq!(decode_place(text, BLOCKS, 7), Err(CursorError::Malformed));
+        }
+    }
 
     #[test]
     fn values_count_as_themselves_and_bits_each_for_itself() {

@@ -5,6 +5,8 @@
 //! reader.
 
 pub mod auditing;
+pub mod bans;
+pub mod blocks;
 pub mod bodies;
 pub mod context;
 pub mod error;
@@ -99,6 +101,7 @@ pub struct Service {
     /// One index build of a discussion at a time in this process.
     builds: indexing::Builds,
     people: people::KnownPeople,
+    blocks: blocks::KnownBlocks,
     bodies: bodies::Bodies,
 }
 
@@ -111,6 +114,7 @@ impl Service {
             settings: Arc::new(settings),
             builds: indexing::Builds::default(),
             people: people::KnownPeople::default(),
+            blocks: blocks::KnownBlocks::default(),
             bodies: bodies::Bodies::default(),
         }
     }

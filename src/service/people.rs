@@ -117,6 +117,10 @@ impl Service {
         args: &PageArgs<String>,
     ) -> ServiceResult<AuthorPage> {
         let page = self.page_request(args, CursorList::Author(author), order)?;
+        if self.reader(request).await?.hides(author) {
+            // Nothing but placeholders: there is no use in a search for something to show.
+            return Ok(AuthorPage::default());
+        }
         self.author_page(request, author, order, page).await
     }
 

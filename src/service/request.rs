@@ -2,16 +2,18 @@
 //!
 //! Flags are read from one snapshot and evaluated once, so a request never sees a ramp half done.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{Service, ServiceError, ServiceResult};
 use crate::domain::flags::{Context, Evaluation, FlagSet, evaluate};
-use crate::domain::ids::{DiscussionId, EventId};
+use crate::domain::ids::{DiscussionId, EventId, UserId};
 use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
+use crate::domain::visibility::CommentView;
 
 /// The flag that lets readers see threads.
 pub const THREADED_FLAG: &str = "comments-threaded";
@@ -32,16 +34,39 @@ pub struct Request {
     pub viewer: Option<Viewer>,
     /// The application.
     pub client: ClientInfo,
+    role: Role,
+    /// The people whom the reader blocks, once they are known.
+    pub(super) blocked: tokio::sync::Mutex<Option<Arc<HashSet<UserId>>>>,
+    /// The authors whose text was shown, where somebody wants to know.
+    shown_authors: Option<Mutex<HashSet<UserId>>>,
     flags: Arc<FlagSet>,
     threaded: OnceLock<Evaluation>,
     loaded: AtomicUsize,
 }
 
 impl Request {
-    /// The viewer's role.
+    /// The reader's role.
     #[must_use]
     pub fn role(&self) -> Role {
-        role_of(self.viewer.as_ref())
+        self.role
+    }
+
+    /// The authors whose text this request was shown so far. Only requests of events keep them
+    /// ([`Service::event_request`]); others answer with nobody.
+    #[must_use]
+    pub fn shown_authors(&self) -> HashSet<UserId> {
+        let shown = self.shown_authors.as_ref();
+        shown.map_or_else(HashSet::new, |shown| {
+            shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        })
+    }
+
+    /// Notes whose text is about to be shown.
+    pub(super) fn note_shown(&self, view: &CommentView) {
+        if let (Some(shown), Some(content)) = (&self.shown_authors, &view.content) {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            shown.insert(content.author_id);
+        }
     }
 
     /// What `comments-threaded` says for this request, evaluated once.
@@ -122,13 +147,32 @@ impl Service {
                 .catch_up(seen.discussion, seen.event)
                 .await?;
         }
-        Ok(Request {
+        Ok(self.frame(viewer, client))
+    }
+
+    /// Frames a request of an event, made once for many: anybody of a role who blocks these
+    /// people. It notes whose text was shown, so that only who blocks one of those needs another.
+    #[must_use]
+    pub fn event_request(&self, role: Role, blocked: Arc<HashSet<UserId>>) -> Request {
+        Request {
+            role,
+            blocked: tokio::sync::Mutex::new(Some(blocked)),
+            shown_authors: Some(Mutex::default()),
+            ..self.frame(None, ClientInfo::default())
+        }
+    }
+
+    fn frame(&self, viewer: Option<Viewer>, client: ClientInfo) -> Request {
+        Request {
+            role: role_of(viewer.as_ref()),
             viewer,
             client,
+            blocked: tokio::sync::Mutex::default(),
+            shown_authors: None,
             flags: self.ports.flags.snapshot(),
             threaded: OnceLock::new(),
             loaded: AtomicUsize::new(0),
-        })
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, DiscussionId, EventId};
 use crate::domain::text::{TextError, TextField, check_posting_key, check_title};
 use crate::domain::viewer::{Role, Viewer};
-use crate::domain::visibility::{CommentView, tombstone, view};
+use crate::domain::visibility::{CommentView, Reader, tombstone, view};
 use crate::store::comments::{
     CREATE_LATE_MAX_MS, ChangeOutcome, Claim, CreateOutcome, EditComment, NewComment,
     NewDiscussion, Opened, StateChange,
@@ -72,6 +72,11 @@ pub enum Refusal {
     Stale,
     /// It was deleted, and that is final.
     AlreadyDeleted,
+    /// The viewer may not write now.
+    Banned {
+        /// When they may again, in milliseconds since 1970; `None`: never.
+        until_ms: Option<i64>,
+    },
 }
 
 /// A done write.
@@ -112,7 +117,8 @@ fn waits(discussion: &Discussion, viewer: &Viewer) -> bool {
     discussion.premoderated && viewer.role < Role::Moderator
 }
 
-fn moderator(request: &Request) -> ServiceResult<Viewer> {
+/// The signed-in moderator of a request.
+pub(super) fn moderator(request: &Request) -> ServiceResult<Viewer> {
     let viewer = signed_in(request)?;
     if viewer.role < Role::Moderator {
         return Err(ServiceError::Forbidden {
@@ -126,6 +132,9 @@ impl Service {
     /// Posts a comment. With a key, any number of equal posts give one comment.
     pub async fn post(&self, request: &Request, post: Post) -> ServiceResult<WriteOutcome> {
         let viewer = signed_in(request)?;
+        if let Some(refusal) = self.refuses(&viewer).await? {
+            return Ok(refusal.into());
+        }
         if let Err(error) = body::check(&post.body, post.format, &self.settings.text) {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
@@ -301,6 +310,9 @@ impl Service {
         (body, format): (String, BodyFormat),
     ) -> ServiceResult<WriteOutcome> {
         let viewer = signed_in(request)?;
+        if let Some(refusal) = self.refuses(&viewer).await? {
+            return Ok(refusal.into());
+        }
         if let Err(error) = body::check(&body, format, &self.settings.text) {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
@@ -416,7 +428,8 @@ impl Service {
             let hidden = self
                 .hidden_above(&discussion, std::iter::once(&row))
                 .await?;
-            let seen = super::reading::view_for(request, &row, &hidden);
+            let seen =
+                super::reading::view_for(request, &self.reader(request).await?, &row, &hidden);
             return Ok(WriteOutcome::Refused(refusal, seen.map(Box::new)));
         }
         let comment = seen_by_writer(viewer, &row).unwrap_or_else(|| tombstone(&row));
@@ -436,5 +449,6 @@ impl Service {
 
 /// A row for the person who just wrote or changed it.
 fn seen_by_writer(viewer: &Viewer, row: &Comment) -> Option<CommentView> {
-    view(row, Some(viewer), false)
+    // They wrote it or moderate: whom they block does not matter.
+    view(row, &Reader::new(Some(*viewer), Arc::default()), false)
 }

@@ -9,6 +9,8 @@
 )]
 
 mod bad_input;
+mod bans;
+mod blocks;
 mod contexts;
 mod found;
 mod leaks;

@@ -63,3 +63,6 @@ CREATE TABLE erasures (
   done_ms         INTEGER                      -- nor is it left in the files
 );
 CREATE INDEX erasures_open ON erasures (asked_ms) WHERE done_ms IS NULL;
+
+-- A person's sign-ins, asked when their data is exported or erased.
+CREATE INDEX user_subjects_by_user ON user_subjects (user_id);

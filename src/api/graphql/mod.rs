@@ -12,6 +12,7 @@ mod failure;
 mod load;
 mod mutation;
 mod payload;
+mod person;
 mod query;
 mod scalars;
 mod user;
@@ -33,7 +34,7 @@ use crate::service::{Service, ServiceError};
 type ThreadlineSchema = Schema<Query, Mutation, EmptySubscription>;
 
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation, EmptySubscription).finish()
+    Schema::build(Query, Mutation::default(), EmptySubscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

@@ -1,11 +1,12 @@
 //! The roots of writing.
 
-use async_graphql::{Context, ID, InputObject, Object, Result, Union};
+use async_graphql::{Context, ID, InputObject, MergedObject, Object, Result, Union};
 
 use super::discussion::DiscussionNode;
 use super::failure::{bad_input, failure};
 use super::loader_of;
 use super::payload::{CommentRefused, CommentWritten, outcome};
+use super::person::PersonMutation;
 use super::query::{EntityInput, discussion_ref};
 use super::scalars::{BodyFormat, DiscussionState, Url};
 use super::want::Want;
@@ -134,11 +135,15 @@ fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
 }
 
 /// Everything that can be written. Expected refusals are part of the payloads.
-#[derive(Debug)]
-pub(super) struct Mutation;
+#[derive(Debug, Default, MergedObject)]
+pub(super) struct Mutation(CommentMutation, PersonMutation);
+
+/// What is done with comments and discussions.
+#[derive(Debug, Default)]
+struct CommentMutation;
 
 #[Object]
-impl Mutation {
+impl CommentMutation {
     /// Writes a comment or a reply. Needs a signed-in viewer.
     async fn create_comment(
         &self,

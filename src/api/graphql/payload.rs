@@ -4,7 +4,7 @@ use async_graphql::{Enum, SimpleObject};
 
 use super::comment::CommentNode;
 use super::load::Loader;
-use super::scalars::int;
+use super::scalars::{instant, int};
 use super::want::Want;
 use crate::domain::text::{TextError, TextField};
 use crate::service::writing::{Refusal, WriteOutcome};
@@ -48,6 +48,8 @@ pub(super) enum CommentRefusal {
     Stale,
     /// It was deleted, and that is final.
     AlreadyDeleted,
+    /// The viewer is banned; the message says until when.
+    Banned,
 }
 
 /// A write that was not done.
@@ -118,7 +120,8 @@ fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
         | Refusal::CommentNotFound
         | Refusal::NotYours
         | Refusal::Stale
-        | Refusal::AlreadyDeleted => (None, None),
+        | Refusal::AlreadyDeleted
+        | Refusal::Banned { .. } => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
         error.code_for(*field).to_owned()
@@ -189,6 +192,13 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
             "expectedRevision: the comment changed since then",
         ),
         Refusal::AlreadyDeleted => (CommentRefusal::AlreadyDeleted, "the comment was deleted"),
+        Refusal::Banned { until_ms: None } => (CommentRefusal::Banned, "you are banned"),
+        Refusal::Banned {
+            until_ms: Some(until_ms),
+        } => {
+            let message = format!("you are banned until {}", instant(*until_ms));
+            return (CommentRefusal::Banned, message);
+        }
     };
     (reason, message.to_owned())
 }

@@ -99,6 +99,18 @@ pub fn check_title(title: &str) -> Result<(), TextError> {
     check_line(title, TITLE_SCALARS_MAX)
 }
 
+/// Checks a note, such as a report's text: nothing, or a visible text of any number of lines with
+/// at most `scalars_max` scalars.
+pub fn check_note(note: &str, scalars_max: usize) -> Result<(), TextError> {
+    if note.is_empty() {
+        return Ok(());
+    }
+    check_scalars(note, scalars_max)?;
+    check_characters(note)?;
+    check_marks(note, COMBINING_MARKS_MAX)?;
+    check_visible(note)
+}
+
 /// Checks a posting key: 1 to [`POSTING_KEY_CHARS_MAX`] characters of visible ASCII, no spaces.
 pub fn check_posting_key(key: &str) -> Result<(), TextError> {
     if key.is_empty() {

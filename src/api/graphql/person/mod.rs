@@ -1,0 +1,188 @@
+//! Around a person: whom they block, who is banned, what was answered to them, what they have seen,
+//! and what becomes of their data.
+
+mod lists;
+
+use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject, Union};
+
+use super::failure::{bad_input, failure};
+use super::loader_of;
+use super::scalars::{DateTime, int};
+use super::user::UserNode;
+use crate::domain::bans::Ban;
+use crate::domain::ids::UserId;
+use crate::domain::ids::opaque::decode_user;
+use crate::domain::user::User;
+use crate::service::blocks::PersonRefusal;
+
+/// A ban that holds.
+#[derive(Clone, Debug, SimpleObject)]
+#[graphql(name = "Ban")]
+pub(super) struct BanNode {
+    /// When it ends. Null when it does not.
+    until: Option<DateTime>,
+    /// Why; may be empty.
+    reason: String,
+}
+
+impl From<Ban> for BanNode {
+    fn from(ban: Ban) -> Self {
+        Self {
+            until: ban.until_ms.map(DateTime),
+            reason: ban.reason,
+        }
+    }
+}
+
+/// Something was done to a person.
+#[derive(Clone, Debug, SimpleObject)]
+struct UserChanged {
+    /// The person.
+    user: UserNode,
+}
+
+/// Why nothing was done to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+enum UserRefusal {
+    /// It is the viewer.
+    Yourself,
+    /// The viewer blocks as many people as they may; `limit` says how many.
+    TooManyBlocked,
+}
+
+/// Nothing was done to a person.
+#[derive(Clone, Debug, SimpleObject)]
+struct UserRefused {
+    /// Why.
+    reason: UserRefusal,
+    /// For people; may change.
+    message: String,
+    /// The limit that was reached. Null when it is not about a limit.
+    limit: Option<i32>,
+}
+
+/// What `blockUser` and `unblockUser` gave.
+#[derive(Clone, Debug, Union)]
+enum BlockUserPayload {
+    /// It was done.
+    Changed(UserChanged),
+    /// It was not done, and why.
+    Refused(UserRefused),
+}
+
+/// What `banUser` and `unbanUser` gave.
+#[derive(Clone, Debug, Union)]
+enum BanUserPayload {
+    /// It was done.
+    Changed(UserChanged),
+    /// It was not done, and why.
+    Refused(UserRefused),
+}
+
+fn changed(
+    done: std::result::Result<User, PersonRefusal>,
+) -> std::result::Result<UserChanged, UserRefused> {
+    match done {
+        Ok(user) => Ok(UserChanged {
+            user: UserNode::new(user),
+        }),
+        Err(PersonRefusal::Yourself) => Err(UserRefused {
+            reason: UserRefusal::Yourself,
+            message: "user: one cannot do this to oneself".to_owned(),
+            limit: None,
+        }),
+        Err(PersonRefusal::TooManyBlocked { limit }) => Err(UserRefused {
+            reason: UserRefusal::TooManyBlocked,
+            message: format!("you block {limit} people, which is the limit"),
+            limit: Some(int(i64::from(limit))),
+        }),
+    }
+}
+
+/// A person to ban.
+#[derive(Clone, Debug, InputObject)]
+struct BanUserInput {
+    /// The person.
+    user: ID,
+    /// The first moment they may write again. Left out: never.
+    until: Option<DateTime>,
+    /// Why, for the person and the moderators; at most 300 characters.
+    #[graphql(default)]
+    reason: String,
+}
+
+/// A person to let write again.
+#[derive(Clone, Debug, InputObject)]
+struct UnbanUserInput {
+    /// The person.
+    user: ID,
+    /// Why, for the moderators; at most 300 characters.
+    #[graphql(default)]
+    reason: String,
+}
+
+fn user_id(id: &ID) -> Result<UserId> {
+    decode_user(id).map_err(|error| bad_input("user", error))
+}
+
+async fn set_block(ctx: &Context<'_>, user: &ID, is_blocked: bool) -> Result<BlockUserPayload> {
+    let loader = loader_of(ctx)?;
+    let done = loader
+        .service
+        .set_block(&loader.request, user_id(user)?, is_blocked)
+        .await
+        .map_err(failure)?;
+    Ok(match changed(done) {
+        Ok(changed) => BlockUserPayload::Changed(changed),
+        Err(refused) => BlockUserPayload::Refused(refused),
+    })
+}
+
+fn ban_payload(done: std::result::Result<User, PersonRefusal>) -> BanUserPayload {
+    match changed(done) {
+        Ok(changed) => BanUserPayload::Changed(changed),
+        Err(refused) => BanUserPayload::Refused(refused),
+    }
+}
+
+/// What people do about people and about themselves.
+#[derive(Debug, Default)]
+pub(super) struct PersonMutation;
+
+#[Object]
+impl PersonMutation {
+    /// Shows nothing that a person wrote to the viewer any more: their comments become placeholders
+    /// and what hangs below stays. They are not told. At most 1,000 people. Needs a signed-in viewer.
+    async fn block_user(&self, ctx: &Context<'_>, user: ID) -> Result<BlockUserPayload> {
+        set_block(ctx, &user, true).await
+    }
+
+    /// Shows the viewer again what a person writes.
+    async fn unblock_user(&self, ctx: &Context<'_>, user: ID) -> Result<BlockUserPayload> {
+        set_block(ctx, &user, false).await
+    }
+
+    /// Keeps a person from posting, editing and reporting, until a moment or for ever. They still
+    /// read, delete what they wrote and block people. Moderators only.
+    async fn ban_user(&self, ctx: &Context<'_>, input: BanUserInput) -> Result<BanUserPayload> {
+        let loader = loader_of(ctx)?;
+        let user = user_id(&input.user)?;
+        let until_ms = input.until.map(|until| until.0);
+        let done = loader
+            .service
+            .ban(&loader.request, user, until_ms, input.reason)
+            .await;
+        Ok(ban_payload(done.map_err(failure)?))
+    }
+
+    /// Lets a banned person write again. Moderators only.
+    async fn unban_user(&self, ctx: &Context<'_>, input: UnbanUserInput) -> Result<BanUserPayload> {
+        let loader = loader_of(ctx)?;
+        let user = user_id(&input.user)?;
+        let done = loader
+            .service
+            .unban(&loader.request, user, input.reason)
+            .await;
+        Ok(ban_payload(done.map_err(failure)?))
+    }
+}
