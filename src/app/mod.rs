@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 pub use self::error::StartError;
 
 use self::readiness::PortsReadiness;
-use crate::api::graphql;
+use crate::api::graphql::{self, GraphqlExecutor, LiveStats};
 use crate::api::http::auth::Authenticator;
 use crate::api::http::{self, Edge, Router};
 use crate::config::Config;
@@ -150,8 +150,10 @@ impl AppBuilder {
             users: Arc::clone(&stores.users),
             states: Arc::clone(&stores.states),
             flags: Arc::clone(&stores.flags),
+            wake: Arc::clone(&stores.wake),
             ids,
             clock: clock.clone(),
+
             tasks: phases.work.clone(),
         };
         let service = Service::new(ports, settings::service(&config.comments));
@@ -160,8 +162,16 @@ impl AppBuilder {
         } else {
             None
         };
+        let executor = graphql::executor(service.clone());
         Ok(App {
-            router: router(&config, &service, metrics, &phases.work)?,
+            router: router(
+                &config,
+                Arc::clone(&executor),
+                &service,
+                metrics,
+                &phases.work,
+            )?,
+            executor,
             index_builder: IndexBuilder::new(service.clone(), &owner),
             address: None,
             config,
@@ -178,6 +188,7 @@ impl AppBuilder {
 /// The edge over a service.
 fn router(
     config: &Config,
+    executor: Arc<GraphqlExecutor>,
     service: &Service,
     metrics: Metrics,
     tasks: &Tasks,
@@ -186,7 +197,8 @@ fn router(
     let clock = &service.ports().clock;
     let authenticator = Authenticator::new(&settings.auth, config.server.listen, clock, tasks)?;
     Ok(http::router(Edge {
-        executor: graphql::executor(service.clone()),
+        executor,
+        clock: clock.clone(),
         authenticator: Arc::new(authenticator),
         readiness: Arc::new(PortsReadiness(service.clone())),
         metrics: Arc::new(move || metrics.render()),
@@ -211,6 +223,7 @@ fn owner() -> String {
 #[derive(Debug)]
 pub struct App {
     router: Router,
+    executor: Arc<GraphqlExecutor>,
     index_builder: IndexBuilder,
     address: Option<SocketAddr>,
     config: Config,
@@ -288,6 +301,11 @@ impl App {
     /// Reading statements that the stores were sent so far.
     pub fn statements(&self) -> u64 {
         self.stores.statements()
+    }
+
+    /// What the live part has done and is doing.
+    pub fn live(&self) -> LiveStats {
+        self.executor.live()
     }
 
     /// Takes a lease anew: who moved a manual clock past the end of the last one needs it, since

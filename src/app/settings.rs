@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use crate::api::http::settings::{AuthSettings, CorsSettings, HttpSettings, RequestLimits};
+use crate::api::http::settings::{
+    AuthSettings, CorsSettings, HttpSettings, LiveSettings, RequestLimits,
+};
 use crate::config::{self, Config};
 use crate::domain::text::TextLimits;
 use crate::service;
@@ -16,6 +18,13 @@ pub(super) fn http(config: &Config) -> HttpSettings {
         auth: auth(&config.auth),
         cors: CorsSettings {
             origins: config.server.cors_origins.clone(),
+        },
+        live: LiveSettings {
+            connections_max: config.live.connections_max,
+            operations_max: config.live.operations_per_socket_max,
+            init_ms: whole_ms(config.live.init_timeout.get()),
+            keepalive_ms: whole_ms(config.live.keepalive_interval.get()),
+            send_ms: whole_ms(config.live.send_timeout.get()),
         },
         console: config.server.graphiql,
     }

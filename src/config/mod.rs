@@ -9,6 +9,7 @@ mod auth;
 mod checks;
 mod comments;
 mod layers;
+mod live;
 mod process;
 mod server;
 mod stores;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use self::auth::Auth;
 pub use self::checks::{Problem, Problems};
 pub use self::comments::Comments;
+pub use self::live::Live;
 pub use self::process::{Clock, LogFormat, Telemetry};
 pub use self::server::Server;
 pub use self::stores::Stores;
@@ -53,6 +55,8 @@ pub struct Config {
     pub comments: Comments,
     /// How fast work over whole tables may go.
     pub walker: Walker,
+    /// Connections that stay open.
+    pub live: Live,
     /// What the process says about itself.
     pub telemetry: Telemetry,
     /// The time that the process believes.
@@ -116,6 +120,7 @@ impl Config {
         self.stores.check(checks);
         self.comments.check(checks);
         self.walker.check(checks);
+        self.live.check(checks);
         self.telemetry.check(checks);
         self.clock.check(checks);
     }

@@ -15,6 +15,7 @@ pub mod flags;
 pub mod hash;
 pub mod ids;
 pub mod keys;
+pub mod live;
 pub mod mode;
 pub mod page;
 pub mod states;

@@ -30,16 +30,6 @@ impl Reader {
         }
     }
 
-    /// Anybody of a role who blocks these people: what is shown to many at once.
-    #[must_use]
-    pub const fn anybody(role: Role, blocked: Arc<HashSet<UserId>>) -> Self {
-        Self {
-            viewer: None,
-            role,
-            blocked,
-        }
-    }
-
     /// Whether the reader blocks somebody. Moderators do too, and see their comments all the same.
     #[must_use]
     pub fn blocks(&self, author: UserId) -> bool {
@@ -316,7 +306,7 @@ mod tests {
             reader(9, Role::Administrator, &[]),
             reader(8, Role::Member, &[AUTHOR]),
             reader(8, Role::Moderator, &[AUTHOR]),
-            Reader::anybody(Role::Member, blocked),
+            Reader::new(None, blocked),
         ]
         .iter()
         .map(|reader| {

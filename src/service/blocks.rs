@@ -146,10 +146,7 @@ impl Service {
     /// Who reads. There is no other way to a view of a comment, so none forgets the blocks.
     pub async fn reader(&self, request: &Request) -> ServiceResult<Reader> {
         let blocked = self.blocked(request).await?;
-        Ok(match request.viewer {
-            Some(viewer) => Reader::new(Some(viewer), blocked),
-            None => Reader::anybody(request.role(), blocked),
-        })
+        Ok(Reader::new(request.viewer, blocked))
     }
 
     /// Blocks or unblocks somebody. Repeating it changes nothing.

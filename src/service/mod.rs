@@ -13,6 +13,7 @@ pub mod error;
 pub mod indexing;
 pub mod lanes;
 pub mod lease;
+pub mod live;
 pub mod pace;
 pub mod people;
 pub mod reading;
@@ -33,6 +34,7 @@ use crate::store::comments::CommentStore;
 use crate::store::flags::FlagStore;
 use crate::store::states::StateStore;
 use crate::store::users::UserStore;
+use crate::store::wake::WakeBus;
 use crate::tasks::Tasks;
 
 /// Limits and policies. Sizes are in rows unless the name says otherwise.
@@ -85,6 +87,8 @@ pub struct Ports {
     pub states: Arc<dyn StateStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
+    /// Says that logs have news.
+    pub wake: Arc<dyn WakeBus>,
     /// Minting.
     pub ids: Arc<IdGenerator>,
     /// Time.
@@ -103,6 +107,7 @@ pub struct Service {
     people: people::KnownPeople,
     blocks: blocks::KnownBlocks,
     bodies: bodies::Bodies,
+    live: live::Live,
 }
 
 impl Service {
@@ -116,6 +121,7 @@ impl Service {
             people: people::KnownPeople::default(),
             blocks: blocks::KnownBlocks::default(),
             bodies: bodies::Bodies::default(),
+            live: live::Live::default(),
         }
     }
 

@@ -34,7 +34,8 @@ pub struct Request {
     pub viewer: Option<Viewer>,
     /// The application.
     pub client: ClientInfo,
-    role: Role,
+    /// Whether the answer goes to many readers: then nothing in it is about one of them.
+    pub is_shared: bool,
     /// The people whom the reader blocks, once they are known.
     pub(super) blocked: tokio::sync::Mutex<Option<Arc<HashSet<UserId>>>>,
     /// The authors whose text was shown, where somebody wants to know.
@@ -48,7 +49,7 @@ impl Request {
     /// The reader's role.
     #[must_use]
     pub fn role(&self) -> Role {
-        self.role
+        role_of(self.viewer.as_ref())
     }
 
     /// The authors whose text this request was shown so far. Only requests of events keep them
@@ -147,28 +148,34 @@ impl Service {
                 .catch_up(seen.discussion, seen.event)
                 .await?;
         }
-        Ok(self.frame(viewer, client))
+        Ok(self.framed(viewer, client, None))
     }
 
-    /// Frames a request of an event, made once for many: anybody of a role who blocks these
-    /// people. It notes whose text was shown, so that only who blocks one of those needs another.
+    /// Frames what every reader of one role who blocks these people sees alike. Nobody in
+    /// particular asks. The request notes whose text was shown
+    /// ([`Request::shown_authors`]): only who blocks one of those needs another execution.
     #[must_use]
     pub fn event_request(&self, role: Role, blocked: Arc<HashSet<UserId>>) -> Request {
-        Request {
+        // Nobody's id wrote nothing, so what an author alone may see stays out.
+        let viewer = (role >= Role::Moderator).then_some(Viewer {
+            user_id: UserId::NOBODY,
             role,
-            blocked: tokio::sync::Mutex::new(Some(blocked)),
-            shown_authors: Some(Mutex::default()),
-            ..self.frame(None, ClientInfo::default())
-        }
+        });
+        self.framed(viewer, ClientInfo::default(), Some(blocked))
     }
 
-    fn frame(&self, viewer: Option<Viewer>, client: ClientInfo) -> Request {
+    fn framed(
+        &self,
+        viewer: Option<Viewer>,
+        client: ClientInfo,
+        shared_by: Option<Arc<HashSet<UserId>>>,
+    ) -> Request {
         Request {
-            role: role_of(viewer.as_ref()),
             viewer,
             client,
-            blocked: tokio::sync::Mutex::default(),
-            shown_authors: None,
+            is_shared: shared_by.is_some(),
+            shown_authors: shared_by.is_some().then(Mutex::default),
+            blocked: tokio::sync::Mutex::new(shared_by),
             flags: self.ports.flags.snapshot(),
             threaded: OnceLock::new(),
             loaded: AtomicUsize::new(0),

@@ -177,6 +177,10 @@ impl Service {
         let outcome = tokio::time::timeout(late, self.ports.comments.create(new))
             .await
             .map_err(|late| StoreError::new("comments.create", StoreErrorKind::Timeout, late))??;
+        if let CreateOutcome::Created(row) = &outcome {
+            self.wake(row.discussion_id, EventId::new(row.id.get()))
+                .await;
+        }
         Ok(self.posted(&viewer, &discussion, outcome))
     }
 
@@ -401,6 +405,9 @@ impl Service {
         (at, event): ((DiscussionId, CommentId), EventId),
         outcome: ChangeOutcome,
     ) -> ServiceResult<WriteOutcome> {
+        if let ChangeOutcome::Changed(row) = &outcome {
+            self.wake(row.discussion_id, event).await;
+        }
         let (row, refusal) = match outcome {
             ChangeOutcome::Changed(row) | ChangeOutcome::NoChange(row) => (row, None),
             ChangeOutcome::Stale(row) => (row, Some(Refusal::Stale)),

@@ -10,6 +10,7 @@ pub mod flags;
 pub mod open;
 pub mod states;
 pub mod users;
+pub mod wake;
 pub mod walks;
 pub mod workers;
 

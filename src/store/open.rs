@@ -16,6 +16,8 @@ use super::states::StateStore;
 use super::states::sqlite::SqliteStates;
 use super::users::UserStore;
 use super::users::sqlite::{MIGRATIONS as STATES_SCHEMA, SqliteUsers};
+use super::wake::WakeBus;
+use super::wake::memory::MemoryWake;
 use super::walks::WalkStore;
 use super::walks::sqlite::SqliteWalks;
 use super::workers::WorkerStore;
@@ -45,6 +47,8 @@ pub struct Stores {
     pub walks: Arc<dyn WalkStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
+    /// Wakes, within this process.
+    pub wake: Arc<dyn WakeBus>,
     groups: [SqliteGroup; 2],
 }
 
@@ -143,6 +147,7 @@ pub async fn open(
         workers: Arc::new(SqliteWorkers::new(comments.clone())),
         walks: Arc::new(SqliteWalks::new(comments.clone())),
         flags: opening.flags(&urls.flags, states)?,
+        wake: Arc::new(MemoryWake::default()),
         groups: [comments, users],
     })
 }

@@ -306,6 +306,7 @@ mod tests {
                 states,
                 workers,
                 flags,
+                wake,
                 ..
             } = open::open(&urls, 0, &clock, &tasks).await.unwrap();
             let ids = Arc::new(IdGenerator::new(clock.clone()));
@@ -316,6 +317,7 @@ mod tests {
                 users,
                 states,
                 flags,
+                wake,
                 ids,
                 clock: clock.clone(),
                 tasks: tasks.clone(),

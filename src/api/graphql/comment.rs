@@ -31,7 +31,7 @@ pub(super) struct CommentData {
     pub(super) parent: Loaded<Option<CommentNode>>,
     pub(super) root: Loaded<Option<CommentNode>>,
     pub(super) replies: Vec<(ListArgs, Loaded<Option<CommentConnection>>)>,
-    pub(super) can: CommentAbilities,
+    pub(super) can: Option<CommentAbilities>,
 }
 
 /// A comment in an answer.
@@ -222,8 +222,8 @@ impl CommentNode {
         }))
     }
 
-    /// What the viewer may do with it.
-    async fn viewer_can(&self) -> CommentAbilities {
+    /// What the viewer may do with it. Null in an event, which many viewers share.
+    async fn viewer_can(&self) -> Option<CommentAbilities> {
         self.0.can
     }
 }

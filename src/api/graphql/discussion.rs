@@ -8,6 +8,7 @@ use super::comment::CommentNode;
 use super::connection::CommentConnection;
 use super::context::ContextNode;
 use super::failure::{bad_input, failure};
+use super::live::cursor;
 use super::loader_of;
 use super::scalars::{CommentOrder, CommentsMode, DateTime, DiscussionState, Url, int};
 use super::want::{Want, page_args};
@@ -78,6 +79,13 @@ impl DiscussionNode {
     /// When it was opened.
     async fn created_at(&self) -> DateTime {
         DateTime(self.0.id.time_ms())
+    }
+
+    /// From where `commentEvents` goes on so that nothing is missed since this answer: its `after`.
+    #[expect(clippy::unused_async, reason = "the executor awaits every field")]
+    async fn live_cursor(&self, ctx: &Context<'_>) -> Result<ID> {
+        let now = loader_of(ctx)?.service.live_cursor();
+        Ok(cursor(self.0.id, now))
     }
 
     /// How many comments it has.

@@ -163,7 +163,7 @@ impl Loader {
             None
         };
         CommentNode::new(CommentData {
-            can: self.abilities(&row),
+            can: (!self.request.is_shared).then(|| self.abilities(&row)),
             author,
             counts,
             body,

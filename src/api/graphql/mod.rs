@@ -9,6 +9,7 @@ mod connection;
 mod context;
 mod discussion;
 mod failure;
+mod live;
 mod load;
 mod mutation;
 mod payload;
@@ -20,28 +21,33 @@ mod want;
 
 use std::sync::Arc;
 
-use async_graphql::{Context, EmptySubscription, Response, Schema, ServerError};
+use async_graphql::{Context, Error, Response, Schema, ServerError};
 use futures_util::future::BoxFuture;
 
+use self::live::{Hub, Subscription};
 use self::load::Loader;
 use self::mutation::Mutation;
 use self::query::Query;
-use super::http::{Executor, PreparedRequest, RequestContext};
+use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
 use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutation, EmptySubscription>;
+type ThreadlineSchema = Schema<Query, Mutation, Subscription>;
+
+pub use self::live::LiveStats;
 
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation::default(), EmptySubscription).finish()
+    Schema::build(Query, Mutation::default(), Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.
 #[must_use]
-pub fn executor(service: Service) -> Arc<dyn Executor> {
+pub fn executor(service: Service) -> Arc<GraphqlExecutor> {
+    let schema = schema();
     Arc::new(GraphqlExecutor {
-        schema: schema(),
+        live: Hub::new(schema.clone(), service.clone()),
+        schema,
         service,
     })
 }
@@ -61,9 +67,19 @@ fn loader_of<'a>(ctx: &Context<'a>) -> async_graphql::Result<&'a Loader> {
     ctx.data::<Loader>()
 }
 
-struct GraphqlExecutor {
+/// The schema over a service.
+pub struct GraphqlExecutor {
     schema: ThreadlineSchema,
     service: Service,
+    live: Hub,
+}
+
+impl GraphqlExecutor {
+    /// What the live part has done and is doing.
+    #[must_use]
+    pub fn live(&self) -> LiveStats {
+        self.live.stats()
+    }
 }
 
 impl std::fmt::Debug for GraphqlExecutor {
@@ -92,6 +108,18 @@ impl Executor for GraphqlExecutor {
                 }
                 Err(error) => refused(error),
             }
+        })
+    }
+
+    fn subscribe(
+        &self,
+        request: PreparedRequest,
+        context: RequestContext,
+    ) -> BoxFuture<'static, Result<LiveStream, Response>> {
+        let (live, service) = (self.live.clone(), self.service.clone());
+        Box::pin(async move {
+            let framed = frame(&service, context).await.map_err(refused)?;
+            live.subscribe(request, framed).await
         })
     }
 }
@@ -124,7 +152,10 @@ async fn frame(
 
 /// A request that did not run.
 fn refused(error: ServiceError) -> Response {
-    let error = failure::failure(error);
+    refused_with(failure::failure(error))
+}
+
+fn refused_with(error: Error) -> Response {
     let mut server_error = ServerError::new(error.message, None);
     server_error.extensions = error.extensions;
     Response::from_errors(vec![server_error])

@@ -1,11 +1,12 @@
 //! What writes answer: done, or refused with a reason that a client can act on.
 
-use async_graphql::{Enum, SimpleObject};
+use async_graphql::{Enum, ID, SimpleObject};
 
 use super::comment::CommentNode;
 use super::load::Loader;
 use super::scalars::{instant, int};
 use super::want::Want;
+use crate::domain::ids::opaque::encode_event;
 use crate::domain::text::{TextError, TextField};
 use crate::service::writing::{Refusal, WriteOutcome};
 
@@ -17,6 +18,9 @@ pub(super) struct CommentWritten {
     /// Sent as `X-Read-After` with a later request, it makes any instance answer with this write
     /// in view.
     read_after: String,
+    /// The event that `commentEvents` tells of this write: who applies it now need not apply it
+    /// again.
+    event_id: ID,
     /// Whether an earlier request with the same key had already done it.
     replayed: bool,
 }
@@ -78,7 +82,9 @@ pub(super) async fn outcome(
     let want = want.below("comment");
     match done {
         WriteOutcome::Written(written) => {
-            let read_after = written.read_after.encode();
+            let seen = written.read_after;
+            let event_id = encode_event(seen.discussion, seen.event).into();
+            let read_after = seen.encode();
             let replayed = written.replayed;
             match loader
                 .comment(&written.discussion, written.comment, &want)
@@ -87,6 +93,7 @@ pub(super) async fn outcome(
                 Some(comment) => Ok(CommentWritten {
                     comment,
                     read_after,
+                    event_id,
                     replayed,
                 }),
                 None => Err(refused(&Refusal::CommentNotFound, None)),

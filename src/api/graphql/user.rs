@@ -37,11 +37,18 @@ impl UserNode {
         &self.0.name
     }
 
-    /// Whether the viewer blocks them: their comments are placeholders for the viewer.
-    async fn viewer_blocks(&self, ctx: &Context<'_>) -> Result<bool> {
-        let loader = loader_of(ctx)?;
-        let blocked = loader.service.blocked(&loader.request).await;
-        Ok(blocked.map_err(failure)?.contains(&self.0.id))
+    /// Whether the viewer blocks them: their comments are placeholders for the viewer. Null in
+    /// events, which many viewers share.
+    async fn viewer_blocks(&self, ctx: &Context<'_>) -> Option<Result<bool>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            if loader.request.is_shared {
+                return Ok(None);
+            }
+            let blocked = loader.service.blocked(&loader.request).await;
+            Ok(Some(blocked.map_err(failure)?.contains(&self.0.id)))
+        };
+        found.await.transpose()
     }
 
     /// The ban that keeps them from writing now. Null when there is none, and for everybody but

@@ -69,6 +69,20 @@ pub(super) fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     }
 }
 
+/// Whether a client asks for a stream of events: it names them, and nothing it likes better.
+pub(super) fn wants_events(headers: &HeaderMap) -> bool {
+    let ranges = ranges(headers);
+    let Some(events) = best(&ranges, "text", "event-stream") else {
+        return false;
+    };
+    events.precision == 2
+        && [MediaType::Json, MediaType::GraphqlResponse]
+            .into_iter()
+            .filter_map(|media| best(&ranges, "application", media.subtype()))
+            .filter(|data| data.precision == 2)
+            .all(|data| data.quality < events.quality)
+}
+
 /// Whether a client would rather see a page than data: a browser's address bar does.
 pub(super) fn prefers_html(headers: &HeaderMap) -> bool {
     let ranges = ranges(headers);

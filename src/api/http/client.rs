@@ -21,6 +21,20 @@ const FAMILIES: [(HeaderName, HeaderName); 2] = [
     ),
 ];
 
+/// Where a client's name stands.
+pub(super) const NAME: HeaderName = HeaderName::from_static("x-client-name");
+/// Where its version stands.
+pub(super) const VERSION: HeaderName = HeaderName::from_static("x-client-version");
+
+/// The header of a client's name or version by this name, of either family.
+pub(super) fn family_member(name: &str) -> Option<HeaderName> {
+    FAMILIES
+        .iter()
+        .flat_map(|(name, version)| [name, version])
+        .find(|header| header.as_str() == name)
+        .cloned()
+}
+
 /// The header of read-your-own-writes tokens.
 pub(super) const READ_AFTER: HeaderName = HeaderName::from_static("x-read-after");
 

@@ -27,6 +27,10 @@ pub enum Code {
     Forbidden,
     /// The operation took too long.
     Timeout,
+    /// A subscriber did not read its events as fast as they came.
+    SubscriberTooSlow,
+    /// A part that is needed does not answer, or this instance is full or stopping.
+    Unavailable,
     /// Our fault; the cause is in the log under the request id.
     Internal,
 }
@@ -45,6 +49,8 @@ impl Code {
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::Timeout => "TIMEOUT",
+            Self::SubscriberTooSlow => "SUBSCRIBER_TOO_SLOW",
+            Self::Unavailable => "UNAVAILABLE",
             Self::Internal => "INTERNAL_SERVER_ERROR",
         }
     }

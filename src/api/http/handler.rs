@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
 use super::accept::{self, MediaType};
 use super::error::{Code, RequestError};
+use super::front::Transport;
+use super::live::{self, socket, sse};
 use super::request::{RawRequest, from_json, from_uri_query, has_query, read_body};
 use super::request_id::RequestId;
 use super::response::{Frame, encode, encode_error};
@@ -24,6 +26,9 @@ pub(super) async fn graphql(State(shared): State<Arc<Shared>>, request: Request)
     if shared.console.is_some() && wants_console(&request) {
         return console::answer(shared.console.as_ref());
     }
+    if live::wants_socket(request.headers()) {
+        return socket::upgrade(shared, request).await;
+    }
     let request_id = request.extensions().get::<RequestId>().cloned();
     let request_id = request_id
         .as_ref()
@@ -34,8 +39,15 @@ pub(super) async fn graphql(State(shared): State<Arc<Shared>>, request: Request)
         request_id: &request_id,
         errors_max: shared.settings.limits.errors_max,
     };
-    match answer(&shared, request, &request_id).await {
-        Ok(executed) => encode(executed, frame),
+    let answered = if accept::wants_events(request.headers()) {
+        sse::answer(&shared, request, &request_id).await
+    } else {
+        answer(&shared, request, &request_id)
+            .await
+            .map(|executed| encode(executed, frame))
+    };
+    match answered {
+        Ok(response) => response,
         Err(error) => {
             tracing::debug!(
                 request.id = %request_id,
@@ -61,12 +73,28 @@ async fn answer(
     request_id: &str,
 ) -> Result<async_graphql::Response, RequestError> {
     let limits = &shared.settings.limits;
-    let method = request.method().clone();
-    check_headers(&request)?;
-    let peer = request
-        .extensions()
-        .get::<ConnectInfo<SocketAddr>>()
-        .map(|info| info.0);
+    check_method(request.method())?;
+    check_accept(request.headers())?;
+    // HEAD is a GET whose body is not sent.
+    let transport = if *request.method() == Method::POST {
+        Transport::Post
+    } else {
+        Transport::Get
+    };
+    let (raw, context) = take_in(shared, request, request_id).await?;
+    let prepared = front::prepare(raw, transport, limits)?;
+    let limit = Duration::from_millis(limits.operation_ms);
+    execute::execute(&shared.executor, &shared.tasks, limit, prepared, context).await
+}
+
+/// Who asks and what, from headers and body.
+pub(super) async fn take_in(
+    shared: &Shared,
+    request: Request,
+    request_id: &str,
+) -> Result<(RawRequest, RequestContext), RequestError> {
+    check_content_type(&request)?;
+    let peer = peer_of(&request);
     let identity = shared
         .authenticator
         .identify(request.headers(), peer)
@@ -77,27 +105,27 @@ async fn answer(
         read_after: client::read_after(request.headers()),
         request_id: request_id.to_owned(),
     };
-    let raw = read_request(request, shared).await?;
-    // HEAD is a GET whose body is not sent.
-    let method = if method == Method::HEAD {
-        Method::GET
-    } else {
-        method
-    };
-    let prepared = front::prepare(raw, &method, limits)?;
-    let limit = Duration::from_millis(limits.operation_ms);
-    execute::execute(&shared.executor, &shared.tasks, limit, prepared, context).await
+    Ok((read_request(request, shared).await?, context))
 }
 
-fn check_headers(request: &Request) -> Result<(), RequestError> {
-    let method = request.method();
+/// The other end of the connection.
+pub(super) fn peer_of(request: &Request) -> Option<SocketAddr> {
+    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    info.map(|info| info.0)
+}
+
+pub(super) fn check_method(method: &Method) -> Result<(), RequestError> {
     if !matches!(*method, Method::GET | Method::HEAD | Method::POST) {
         return Err(RequestError::method(
             "GraphQL needs GET or POST",
             "GET, HEAD, POST",
         ));
     }
-    if accept::negotiate(request.headers()).is_none() {
+    Ok(())
+}
+
+fn check_accept(headers: &HeaderMap) -> Result<(), RequestError> {
+    if accept::negotiate(headers).is_none() {
         let message = format!(
             "answers come as {:?} or {:?}",
             MediaType::GraphqlResponse.content_type(),
@@ -109,7 +137,11 @@ fn check_headers(request: &Request) -> Result<(), RequestError> {
             message,
         ));
     }
-    if *method == Method::POST && !accept::is_json_body(request.headers()) {
+    Ok(())
+}
+
+fn check_content_type(request: &Request) -> Result<(), RequestError> {
+    if *request.method() == Method::POST && !accept::is_json_body(request.headers()) {
         let message = "the body must be application/json in UTF-8, not compressed";
         return Err(RequestError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -1,7 +1,8 @@
 //! The HTTP edge: decode, guard, execute, encode.
 //!
 //! Nothing reaches the executor that could crash it, tie it up or make it write twice (`front`);
-//! nothing leaves that a client should not see (`response`). The schema is plugged in behind
+//! nothing leaves that a client should not see (`response`). What goes on after the answer, over
+//! WebSockets and server-sent events, is in `live`. The schema is plugged in behind
 //! [`Executor`]; this module knows no type of it.
 
 mod accept;
@@ -13,6 +14,7 @@ mod execute;
 mod fixed;
 mod front;
 mod handler;
+mod live;
 mod probes;
 mod request;
 mod request_id;
@@ -34,7 +36,9 @@ pub use axum::Router;
 pub use error::{Code, RequestError};
 pub use fixed::fixed_answers;
 pub use front::PreparedRequest;
+pub use live::{LiveEnd, LiveEvent, LiveStream};
 pub use probes::{Check, CheckState, Readiness};
+pub(super) use response::live_payload;
 pub use server::{Edge, HttpSettingsError, router, serve};
 
 /// Runs operations that passed the front. The schema implements it.
@@ -47,6 +51,13 @@ pub trait Executor: fmt::Debug + Send + Sync {
         request: PreparedRequest,
         context: RequestContext,
     ) -> BoxFuture<'static, async_graphql::Response>;
+
+    /// Begins a subscription. `Err`: it does not run, and why. Dropping the stream ends it.
+    fn subscribe(
+        &self,
+        request: PreparedRequest,
+        context: RequestContext,
+    ) -> BoxFuture<'static, Result<LiveStream, async_graphql::Response>>;
 }
 
 /// Who asks, with what, under which id.

@@ -147,6 +147,13 @@ pub(super) fn from_json(body: &[u8]) -> Result<RawRequest, RequestError> {
     parameters.into_request()
 }
 
+/// Reads the parameters of an operation that came as a JSON value.
+pub(super) fn from_value(value: Json) -> Result<RawRequest, RequestError> {
+    let parameters: Parameters = serde_json::from_value(value)
+        .map_err(|error| RequestError::bad_request(format!("no operation: {error}")))?;
+    parameters.into_request()
+}
+
 /// Reads the parameters of a GET. An empty value is as if absent.
 pub(super) fn from_uri_query(text: &str) -> Result<RawRequest, RequestError> {
     let mut parameters = Parameters::default();

@@ -17,6 +17,9 @@ use serde::Serialize;
 use super::accept::MediaType;
 use super::error::{Code, RequestError};
 
+/// Entries of `errors` in one event.
+const EVENT_ERRORS_MAX: usize = 10;
+
 /// What every answer of one request shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
@@ -47,6 +50,67 @@ impl ErrorEntry {
         entry.extensions.set("code", code.as_str());
         entry.extensions.set("requestId", request_id);
         entry
+    }
+}
+
+/// An answer that is part of a stream: a whole body, or the errors of a request that did not run.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    /// `{"data":…}`, perhaps with `errors`.
+    Body(String),
+    /// `[{"message":…}]`
+    Errors(String),
+}
+
+/// Encodes what the executor answered as part of a stream.
+pub(super) fn encode_part(executed: Executed, request_id: &str, errors_max: usize) -> Part {
+    let frame = Frame {
+        media: MediaType::Json,
+        request_id,
+        errors_max,
+    };
+    if did_not_run(&executed) {
+        let errors = entries(executed.errors, frame, Code::ValidationFailed);
+        return errors_part(&errors, request_id);
+    }
+    let errors = entries(executed.errors, frame, Code::Internal);
+    let mut body = Vec::with_capacity(512);
+    let written = write_body(&mut body, &errors, &executed.data, &executed.extensions);
+    match (written, String::from_utf8(body)) {
+        (Ok(()), Ok(body)) => Part::Body(body),
+        (Err(error), _) => {
+            tracing::error!(request.id = request_id, %error, "an answer could not be encoded");
+            error_part(RequestError::internal(), request_id)
+        }
+        (Ok(()), Err(error)) => {
+            tracing::error!(request.id = request_id, %error, "an answer is not UTF-8");
+            error_part(RequestError::internal(), request_id)
+        }
+    }
+}
+
+/// Encodes a refused request as part of a stream.
+pub(super) fn error_part(error: RequestError, request_id: &str) -> Part {
+    let mut entry = ErrorEntry::new(error.message, error.code, request_id);
+    entry.locations = error.locations;
+    errors_part(&[entry], request_id)
+}
+
+fn errors_part(errors: &[ErrorEntry], request_id: &str) -> Part {
+    Part::Errors(serde_json::to_string(errors).unwrap_or_else(|error| {
+        tracing::error!(request.id = request_id, %error, "an error could not be encoded");
+        r#"[{"message":"internal error"}]"#.to_owned()
+    }))
+}
+
+/// The body of an event's execution. `None`: it did not run.
+pub(in crate::api) fn live_payload(executed: Executed) -> Option<String> {
+    match encode_part(executed, "event", EVENT_ERRORS_MAX) {
+        Part::Body(body) => Some(body),
+        Part::Errors(errors) => {
+            tracing::error!(errors, "an event did not run");
+            None
+        }
     }
 }
 

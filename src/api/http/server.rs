@@ -21,11 +21,13 @@ use super::accept::MediaType;
 use super::auth::Authenticator;
 use super::console::Console;
 use super::error::RequestError;
+use super::live::Live;
 use super::probes::{self, Readiness};
 use super::request_id::{self, REQUEST_ID, RequestIds};
 use super::response::{Frame, encode_error};
 use super::settings::{CorsSettings, HttpSettings, TooHigh};
 use super::{Executor, handler};
+use crate::domain::clock::Clock;
 use crate::tasks::Tasks;
 
 /// Answers up to this size are not worth compressing.
@@ -43,6 +45,8 @@ pub struct Edge {
     pub readiness: Arc<dyn Readiness>,
     /// Renders `/metrics`.
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Tells when tokens stop counting.
+    pub clock: Clock,
     /// Where mutations run.
     pub tasks: Tasks,
     /// Limits, origins, the query page.
@@ -67,6 +71,7 @@ pub(super) struct Shared {
     pub(super) tasks: Tasks,
     pub(super) settings: HttpSettings,
     pub(super) console: Option<Console>,
+    pub(super) live: Arc<Live>,
     readiness: Arc<dyn Readiness>,
     metrics: Arc<dyn Fn() -> String + Send + Sync>,
 }
@@ -94,6 +99,7 @@ pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
         authenticator,
         readiness,
         metrics,
+        clock,
         tasks,
         settings,
     } = edge;
@@ -101,6 +107,7 @@ pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
         return Err(HttpSettingsError::Limit { name, ceiling });
     }
     let cors = cors(&settings.cors)?;
+    let live = Arc::new(Live::new(&settings.live, clock));
     let console = settings.console.then(Console::new);
     let shared = Shared {
         executor,
@@ -108,6 +115,7 @@ pub fn router(edge: Edge) -> Result<Router, HttpSettingsError> {
         tasks,
         settings,
         console,
+        live,
         readiness,
         metrics,
     };

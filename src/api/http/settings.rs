@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+pub use super::live::LiveSettings;
 use crate::config::Secret;
 
 /// Everything about the HTTP edge except where it listens.
@@ -16,6 +17,8 @@ pub struct HttpSettings {
     pub auth: AuthSettings,
     /// Which web origins may call.
     pub cors: CorsSettings,
+    /// Connections that stay open.
+    pub live: LiveSettings,
     /// Whether `GET /graphql` from a browser answers with the query page.
     pub console: bool,
 }

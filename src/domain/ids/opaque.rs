@@ -6,7 +6,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{CommentId, DiscussionId, UserId};
+use super::{CommentId, DiscussionId, EventId, UserId};
 
 /// The longest text that can be an id; longer ones are refused unread.
 pub const OPAQUE_ID_BYTES_MAX: usize = 128;
@@ -76,6 +76,30 @@ pub fn decode_comment(text: &str) -> Result<(DiscussionId, CommentId), Malformed
             expected: "Comment",
         }),
     }
+}
+
+/// An event's id for clients: `Event:<discussion>:<event>`. It names no thing that can be fetched,
+/// only a place in a discussion's log.
+#[must_use]
+pub fn encode_event(discussion: DiscussionId, event: EventId) -> String {
+    URL_SAFE_NO_PAD.encode(format!("Event:{discussion}:{event}"))
+}
+
+/// Reads an event's id.
+pub fn decode_event(text: &str) -> Result<(DiscussionId, EventId), MalformedId> {
+    let read = || {
+        if text.len() > OPAQUE_ID_BYTES_MAX {
+            return None;
+        }
+        let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let (discussion, event) = plain.strip_prefix("Event:")?.split_once(':')?;
+        let event = (
+            DiscussionId::new(positive(discussion)?),
+            EventId::new(positive(event)?),
+        );
+        (encode_event(event.0, event.1) == text).then_some(event)
+    };
+    read().ok_or(MalformedId { expected: "Event" })
 }
 
 /// Reads a discussion's id.

@@ -46,6 +46,7 @@ pub(super) fn identity(
         subject: subject.to_owned(),
         role: role(headers)?,
         name: None,
+        expires_ms: None,
     }))
 }
 

@@ -89,7 +89,7 @@ impl Tokens {
         };
         self.check_times(&claims)?;
         self.check_parties(&claims)?;
-        claims.identity()
+        claims.identity(self.leeway_ms)
     }
 
     fn check_times(&self, claims: &Claims) -> Result<(), AuthError> {
@@ -173,7 +173,8 @@ struct Claims {
 }
 
 impl Claims {
-    fn identity(self) -> Result<Identity, AuthError> {
+    fn identity(self, leeway_ms: i64) -> Result<Identity, AuthError> {
+        let expires_ms = self.exp.as_ref().and_then(milliseconds);
         let subject = self
             .sub
             .filter(|sub| (1..=SUBJECT_BYTES_MAX).contains(&sub.len()));
@@ -194,6 +195,7 @@ impl Claims {
             subject,
             role: roles.max().unwrap_or(Role::Member),
             name: text(self.name),
+            expires_ms: expires_ms.map(|exp| exp.saturating_add(leeway_ms)),
         })
     }
 }

@@ -30,6 +30,8 @@ pub struct Identity {
     pub role: Role,
     /// The token's `name`, if it has one.
     pub name: Option<String>,
+    /// When the token stops counting, leeway included, in ms since 1970; `None`: it does not.
+    pub expires_ms: Option<i64>,
 }
 
 /// Why a request's credentials do not count.

@@ -10,19 +10,17 @@ mod merge;
 mod shape;
 mod variables;
 
+use super::error::{Code, RequestError};
+use super::request::RawRequest;
+use super::settings::RequestLimits;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
 };
 use async_graphql::parser::{self, parse_query};
 use async_graphql::{Positioned, Variables};
-use axum::http::Method;
-
-use super::error::{Code, RequestError};
-use super::request::RawRequest;
-use super::settings::RequestLimits;
 
 /// An operation that passed the front.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PreparedRequest {
     /// The document, identical selections united. Only the chosen operation may run.
     pub document: ExecutableDocument,
@@ -49,22 +47,38 @@ impl PreparedRequest {
     }
 }
 
-/// Checks a request and makes it ready to execute. `method` is GET or POST.
+/// What a transport may carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// A GET for one answer.
+    Get,
+    /// A POST for one answer.
+    Post,
+    /// A GET for a stream of answers.
+    StreamGet,
+    /// A POST or a WebSocket for a stream of answers.
+    Stream,
+}
+
+/// Checks a request and makes it ready to execute.
 pub(super) fn prepare(
     raw: RawRequest,
-    method: &Method,
+    transport: Transport,
     limits: &RequestLimits,
 ) -> Result<PreparedRequest, RequestError> {
     let mut document = parse(&raw.query, limits)?;
     let (operation_name, operation) = select(&document, raw.operation_name.as_deref())?;
     let operation_type = operation.node.ty;
-    check_kind(operation_type, method)?;
+    check_kind(operation_type, transport)?;
     let variables = variables::coerce(&operation.node, raw.variables)?;
     let operation_name = operation_name.map(str::to_owned);
     shape::check_directives(&document, limits)?;
     merge::merge(&mut document);
     shape::check(&document, limits)?;
     merge::check(&document, limits.expanded_selections_max.saturating_mul(4))?;
+    if operation_type == OperationType::Subscription {
+        shape::check_one_root(&document, operation_name.as_deref())?;
+    }
     Ok(PreparedRequest {
         document,
         query: raw.query,
@@ -143,16 +157,20 @@ fn select<'a>(
     }
 }
 
-fn check_kind(kind: OperationType, method: &Method) -> Result<(), RequestError> {
-    match kind {
+fn check_kind(kind: OperationType, transport: Transport) -> Result<(), RequestError> {
+    match (kind, transport) {
         // A GET must be safe: links, prefetching and other sites can cause one.
-        OperationType::Mutation if method != Method::POST => {
+        (OperationType::Mutation, Transport::Get | Transport::StreamGet) => {
             Err(RequestError::method("mutations need POST", "POST"))
         }
-        OperationType::Subscription => Err(RequestError::bad_request(
-            "subscriptions do not run over plain HTTP requests",
-        )),
-        OperationType::Query | OperationType::Mutation => Ok(()),
+        (OperationType::Subscription, Transport::Get | Transport::Post) => {
+            Err(RequestError::bad_request(
+                "subscriptions need a WebSocket, or Accept: text/event-stream",
+            ))
+        }
+        (OperationType::Query, _)
+        | (OperationType::Mutation, Transport::Post | Transport::Stream)
+        | (OperationType::Subscription, Transport::Stream | Transport::StreamGet) => Ok(()),
     }
 }
 
@@ -168,7 +186,7 @@ mod tests {
             operation_name: name.map(str::to_owned),
             ..RawRequest::default()
         };
-        prepare(raw, &Method::GET, &RequestLimits::default())
+        prepare(raw, Transport::Get, &RequestLimits::default())
     }
 
     #[test]
@@ -239,7 +257,7 @@ mod tests {
             query: format!("{{a(b:{value})}}"),
             ..RawRequest::default()
         };
-        assert!(prepare(raw, &Method::GET, &limits).is_ok());
+        assert!(prepare(raw, Transport::Get, &limits).is_ok());
         let value = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
         let error = prepared(&format!("{{a(b:{value})}}"), None).unwrap_err();
         assert_eq!(error.code, Code::QueryTooComplex);

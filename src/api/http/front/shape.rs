@@ -41,6 +41,66 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Checks that a subscription has one root field, which no variable can switch off, and that it is
+/// one of the schema's own. Recursion is bounded by [`check`], which comes first.
+pub(super) fn check_one_root(
+    document: &ExecutableDocument,
+    operation: Option<&str>,
+) -> Result<(), RequestError> {
+    let mut roots = Vec::new();
+    for (name, chosen) in document.operations.iter() {
+        if operation.is_none() || name.map(Name::as_str) == operation {
+            roots_of(document, &chosen.node.selection_set.node, &mut roots);
+        }
+    }
+    let wrong = |message: &str, position| {
+        Err(RequestError::refused(Code::ValidationFailed, message).at(position))
+    };
+    match roots.as_slice() {
+        [(name, _, position)] if name.starts_with("__") => {
+            wrong("a subscription cannot be about the schema", *position)
+        }
+        [(_, true, position)] => wrong("a subscription's root field cannot be skipped", *position),
+        [(_, false, _)] => Ok(()),
+        [_, (_, _, position), ..] => wrong("a subscription has one root field", *position),
+        // An empty selection does not parse.
+        [] => wrong(
+            "a subscription has one root field",
+            Pos { line: 1, column: 1 },
+        ),
+    }
+}
+
+/// Root fields with whether a directive may skip them, fragments expanded.
+fn roots_of<'a>(
+    document: &'a ExecutableDocument,
+    set: &'a SelectionSet,
+    found: &mut Vec<(&'a str, bool, Pos)>,
+) {
+    for item in &set.items {
+        let before = found.len();
+        match &item.node {
+            Selection::Field(field) => found.push((&field.node.name.node, false, item.pos)),
+            Selection::InlineFragment(inline) => {
+                roots_of(document, &inline.node.selection_set.node, found);
+            }
+            Selection::FragmentSpread(spread) => {
+                if let Some(fragment) = document.fragments.get(&spread.node.fragment_name.node) {
+                    roots_of(document, &fragment.node.selection_set.node, found);
+                }
+            }
+        }
+        let is_skippable = item
+            .node
+            .directives()
+            .iter()
+            .any(|directive| matches!(directive.node.name.node.as_str(), "skip" | "include"));
+        for (_, skippable, _) in found.iter_mut().skip(before) {
+            *skippable |= is_skippable;
+        }
+    }
+}
+
 /// Checks the number of directives; runs before anything compares them.
 pub(super) fn check_directives(
     document: &ExecutableDocument,

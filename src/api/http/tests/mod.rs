@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use async_graphql::{
-    Context, EmptySubscription, Enum, Error, ErrorExtensions, InputObject, Object, Schema,
-    SimpleObject,
+    Context, Enum, Error, ErrorExtensions, InputObject, Object, Schema, SimpleObject,
 };
 use async_trait::async_trait;
 use axum::Router;
@@ -23,6 +22,7 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use futures_util::stream::{self, Stream, StreamExt as _};
 use serde_json::{Value as Json, json};
 use tokio::sync::Notify;
 use tower::ServiceExt;
@@ -30,7 +30,8 @@ use tower::ServiceExt;
 use super::auth::Authenticator;
 use super::settings::HttpSettings;
 use super::{
-    Check, CheckState, Edge, Executor, PreparedRequest, Readiness, RequestContext, router,
+    Check, CheckState, Edge, Executor, LiveEnd, LiveEvent, LiveStream, PreparedRequest, Readiness,
+    RequestContext, live_payload, router,
 };
 use crate::domain::clock::Clock;
 use crate::domain::viewer::Role;
@@ -189,8 +190,30 @@ impl Mutation {
     }
 }
 
+struct Subscription;
+
+#[async_graphql::Subscription]
+impl Subscription {
+    /// Counts from `after` (or 0) to `to`, and goes on for ever without `to`.
+    async fn ticks(&self, to: Option<i32>, after: Option<String>) -> impl Stream<Item = i32> {
+        let from = after.map_or(0, |after| after.parse().expect("a number"));
+        let ticks = stream::iter(from..to.unwrap_or(from + 1));
+        let rest = if to.is_some() {
+            stream::empty().boxed()
+        } else {
+            stream::pending().boxed()
+        };
+        ticks.chain(rest)
+    }
+
+    async fn refuses(&self) -> Result<impl Stream<Item = i32>, Error> {
+        let error = Error::new("not yours").extend_with(|_, it| it.set("code", "FORBIDDEN"));
+        Err::<stream::Empty<i32>, _>(error)
+    }
+}
+
 #[derive(Clone)]
-struct SmallSchema(Schema<Query, Mutation, EmptySubscription>);
+struct SmallSchema(Schema<Query, Mutation, Subscription>);
 
 impl std::fmt::Debug for SmallSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -199,6 +222,33 @@ impl std::fmt::Debug for SmallSchema {
 }
 
 impl Executor for SmallSchema {
+    fn subscribe(
+        &self,
+        request: PreparedRequest,
+        context: RequestContext,
+    ) -> BoxFuture<'static, Result<LiveStream, async_graphql::Response>> {
+        let schema = self.0.clone();
+        async move {
+            let answers = schema.execute_stream(request.into_graphql().data(context));
+            let mut answers = answers.boxed().peekable();
+            let first = std::pin::Pin::new(&mut answers)
+                .next_if(|first| first.is_err())
+                .await;
+            if let Some(refused) = first {
+                return Err(refused);
+            }
+            let event = |nth: usize, answer| {
+                Ok(LiveEvent {
+                    id: nth.to_string().into(),
+                    payload: live_payload(answer).ok_or(LiveEnd::Failed)?.into(),
+                })
+            };
+            let events = answers.enumerate();
+            Ok(events.map(move |(nth, answer)| event(nth, answer)).boxed())
+        }
+        .boxed()
+    }
+
     fn execute(
         &self,
         request: PreparedRequest,
@@ -284,7 +334,7 @@ impl TestEdge {
 
     fn with(settings: HttpSettings, flags: CheckState) -> Self {
         let probe = Arc::new(Probe::default());
-        let schema = Schema::build(Query, Mutation, EmptySubscription);
+        let schema = Schema::build(Query, Mutation, Subscription);
         let schema = schema.data(Arc::clone(&probe)).finish();
         let clock = Clock::manual(NOW_MS);
         let tasks = Tasks::new();
@@ -293,6 +343,7 @@ impl TestEdge {
         let edge = Edge {
             executor: Arc::new(SmallSchema(schema)),
             authenticator: Arc::new(authenticator),
+            clock: clock.clone(),
             readiness: Arc::new(FixedReadiness(flags)),
             metrics: Arc::new(|| "requests_total 3\n".to_owned()),
             tasks: tasks.clone(),

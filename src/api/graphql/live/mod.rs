@@ -1,0 +1,256 @@
+//! Subscriptions: who asked for what, run once for everybody who asked the same.
+//!
+//! A subscription is probed first: the executor checks the document and tells which discussion is
+//! meant. Then it joins the [`group`] of all that sent the same document with the same variables
+//! under the same role; whoever was away is given what they missed before. Events are executed one
+//! by one, each as its own operation over what is stored at that moment.
+
+mod cache;
+mod event;
+mod group;
+mod member;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_graphql::{Response, Value};
+use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
+
+use event::{Probe, Source};
+pub(super) use event::{Subscription, cursor};
+use group::Group;
+use member::Member;
+
+use super::failure::{bad_input, failure};
+use super::load::Loader;
+use super::{ThreadlineSchema, refused_with};
+use crate::api::http::{LiveEvent, LiveStream, PreparedRequest};
+use crate::domain::ids::{DiscussionId, EventId};
+use crate::domain::viewer::Role;
+use crate::service::live::Replay;
+use crate::service::reading::DiscussionRef;
+use crate::service::{Request, Service};
+
+/// Payloads that wait for one subscriber at most; one that has more waiting is too slow.
+const WAITING_MAX: usize = 256;
+
+/// What one execution serves: the same text, the same variables, the same reader's rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct GroupKey {
+    discussion: DiscussionId,
+    role: Role,
+    operation: [u8; 32],
+}
+
+/// The live part of the schema in this process. Clones are one.
+#[derive(Clone, Debug)]
+pub(super) struct Hub(Arc<Inner>);
+
+struct Inner {
+    schema: ThreadlineSchema,
+    service: Service,
+    groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
+    counters: Counters,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner")
+            .field("counters", &self.counters)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    executions: AtomicU64,
+    subscribers: AtomicUsize,
+    too_slow: AtomicU64,
+}
+
+/// What the live part has done and is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveStats {
+    /// Operations run for events so far.
+    pub executions: u64,
+    /// Calls that read a log so far.
+    pub log_reads: u64,
+    /// Discussions followed now.
+    pub topics: usize,
+    /// Different subscriptions now.
+    pub groups: usize,
+    /// Subscribers now.
+    pub subscribers: usize,
+    /// Subscribers dropped so far because they did not keep up.
+    pub too_slow: u64,
+}
+
+impl Hub {
+    pub(super) fn new(schema: ThreadlineSchema, service: Service) -> Self {
+        Self(Arc::new(Inner {
+            schema,
+            service,
+            groups: Mutex::default(),
+            counters: Counters::default(),
+        }))
+    }
+
+    fn groups(&self) -> MutexGuard<'_, HashMap<GroupKey, Arc<Group>>> {
+        // Nothing panics while it is held, and a map is whole after every call.
+        self.0.groups.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn stats(&self) -> LiveStats {
+        let counters = &self.0.counters;
+        LiveStats {
+            executions: counters.executions.load(Ordering::Relaxed),
+            log_reads: self.0.service.log_reads(),
+            topics: self.0.service.topics(),
+            groups: self.groups().len(),
+            subscribers: counters.subscribers.load(Ordering::Relaxed),
+            too_slow: counters.too_slow.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Begins a subscription for one reader. `Err`: it cannot run, and why.
+    pub(super) async fn subscribe(
+        &self,
+        prepared: PreparedRequest,
+        request: Request,
+    ) -> Result<LiveStream, Response> {
+        let service = &self.0.service;
+        let role = request.role();
+        let wanted = self.probe(&prepared, request).await?;
+        let reference = DiscussionRef::Id(wanted.discussion);
+        let found = service.discussion(&reference).await.map_err(failed)?;
+        if found.is_none() {
+            let error = bad_input("discussion", "there is no discussion by this id");
+            return Err(refused_with(error));
+        }
+        let operation = Operation::new(prepared);
+        let key = GroupKey {
+            discussion: wanted.discussion,
+            role,
+            operation: operation.hash(wanted.after_text.as_deref()),
+        };
+        // First the group, then what was missed: in between nothing is lost, and what comes both
+        // ways is sorted out by its id.
+        let (group, member, inbox) = self.join(key, &operation).await?;
+        let missed = match wanted.after {
+            None => Vec::new(),
+            Some(after) => match service.replay(wanted.discussion, after).await {
+                Ok(Replay::Entries(entries)) => {
+                    group.cache().learn(&entries);
+                    entries.into_iter().map(Source::Entry).collect()
+                }
+                Ok(Replay::Resync(from)) => vec![Source::Resync(from)],
+                Err(error) => return Err(failed(error)),
+            },
+        };
+        let subscriber = Member::new(self.clone(), group, member, inbox, missed);
+        Ok(subscriber.into_stream().boxed())
+    }
+
+    /// Runs the operation without an event: finds what is wrong with it and what it asks for.
+    async fn probe(
+        &self,
+        prepared: &PreparedRequest,
+        request: Request,
+    ) -> Result<event::Wanted, Response> {
+        let loader = Loader {
+            service: self.0.service.clone(),
+            request: Arc::new(request),
+        };
+        let probe = Probe::default();
+        let asked = Operation::graphql(prepared)
+            .data(loader)
+            .data(probe.clone());
+        let mut answers = self.0.schema.execute_stream(asked).boxed();
+        if let Some(answer) = answers.next().await {
+            return Err(answer);
+        }
+        probe.wanted().ok_or_else(|| {
+            tracing::error!("a subscription passed its probe and asked for nothing");
+            refused_with(super::failure::not_loaded("subscription"))
+        })
+    }
+
+    async fn join(
+        &self,
+        key: GroupKey,
+        operation: &Operation,
+    ) -> Result<(Arc<Group>, u64, group::Inbox), Response> {
+        // Followed first, for a group that may have to begin: following waits, the lock must not.
+        let following = self.0.service.follow(key.discussion).await;
+        let following = following.map_err(failed)?;
+        let mut groups = self.groups();
+        if let Some(group) = groups.get(&key) {
+            let (member, inbox) = group.admit();
+            return Ok((Arc::clone(group), member, inbox));
+        }
+        let group = Arc::new(Group::new(key, operation.clone()));
+        groups.insert(key, Arc::clone(&group));
+        let (member, inbox) = group.admit();
+        drop(groups);
+        let running = group::run(self.clone(), Arc::clone(&group), following);
+        self.0.service.ports().tasks.spawn(running);
+        Ok((group, member, inbox))
+    }
+
+    /// Ends a group that nobody is in. Newcomers are admitted under the same lock.
+    fn is_left(&self, group: &Group) -> bool {
+        let mut groups = self.groups();
+        let is_left = group.is_empty();
+        if is_left {
+            groups.remove(&group.key);
+        }
+        is_left
+    }
+}
+
+/// A subscription's operation, to be run again and again.
+#[derive(Clone, Debug)]
+struct Operation(Arc<PreparedRequest>);
+
+impl Operation {
+    fn new(prepared: PreparedRequest) -> Self {
+        Self(Arc::new(prepared))
+    }
+
+    fn graphql(prepared: &PreparedRequest) -> async_graphql::Request {
+        prepared.clone().into_graphql()
+    }
+
+    /// What tells two operations apart. Where a subscriber goes on from is their own affair: the
+    /// variable that says so does not count.
+    fn hash(&self, after: Option<&str>) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            hash.update(text.len().to_be_bytes());
+            hash.update(text.as_bytes());
+        };
+        part(&self.0.query);
+        part(self.0.operation_name.as_deref().unwrap_or_default());
+        for (name, value) in self.0.variables.iter() {
+            let is_after = matches!(value, Value::String(text) if Some(text.as_str()) == after);
+            if !is_after {
+                part(name);
+                part(&value.to_string());
+            }
+        }
+        hash.finalize().into()
+    }
+}
+
+fn failed(error: crate::service::ServiceError) -> Response {
+    refused_with(failure(error))
+}
+
+/// One event for one kind of reader, executed.
+#[derive(Clone, Debug)]
+struct Rendered {
+    event: EventId,
+    live: LiveEvent,
+}
