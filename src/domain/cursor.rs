@@ -26,6 +26,8 @@ pub enum CursorList {
     Author(UserId),
     /// What lies above a comment.
     Ancestors(DiscussionId, CommentId),
+    /// The replies to a person; the id is that of the event that made one known.
+    RepliesTo(UserId),
 }
 
 /// A position in a list.
@@ -67,6 +69,7 @@ impl Cursor {
             CursorList::Replies(discussion, head) => format!("r.{discussion}.{head}"),
             CursorList::Author(user) => format!("a.{user}.0"),
             CursorList::Ancestors(discussion, below) => format!("p.{discussion}.{below}"),
+            CursorList::RepliesTo(user) => format!("n.{user}.0"),
         };
         URL_SAFE_NO_PAD.encode(format!("{VERSION}.{order}.{list}.{}", self.id))
     }
@@ -104,6 +107,7 @@ impl Cursor {
             "t" => CursorList::Threaded(DiscussionId::new(owner)),
             "r" => CursorList::Replies(DiscussionId::new(owner), CommentId::new(head)),
             "a" => CursorList::Author(UserId::new(owner)),
+            "n" => CursorList::RepliesTo(UserId::new(owner)),
             "p" => CursorList::Ancestors(DiscussionId::new(owner), CommentId::new(head)),
             _ => return None,
         };
@@ -150,6 +154,7 @@ mod tests {
             CursorList::Replies(HERE, CommentId::new(9)),
             CursorList::Author(UserId::new(3)),
             CursorList::Ancestors(HERE, CommentId::new(9)),
+            CursorList::RepliesTo(UserId::new(3)),
         ] {
             for order in [Order::Oldest, Order::Newest] {
                 let made = cursor(list, order);

@@ -17,7 +17,9 @@ pub mod live;
 pub mod pace;
 pub mod people;
 pub mod reading;
+pub mod replies;
 pub mod request;
+mod scan;
 pub mod threads;
 pub mod writing;
 

@@ -101,7 +101,10 @@ fn cursor_mode(cursor: &Cursor) -> Option<Mode> {
     match cursor.list {
         CursorList::Linear(_) => Some(Mode::Linear),
         CursorList::Threaded(_) => Some(Mode::Threaded),
-        CursorList::Replies(..) | CursorList::Author(_) | CursorList::Ancestors(..) => None,
+        CursorList::Replies(..)
+        | CursorList::Author(_)
+        | CursorList::Ancestors(..)
+        | CursorList::RepliesTo(_) => None,
     }
 }
 

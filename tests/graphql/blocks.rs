@@ -16,7 +16,8 @@ const DEEP: &str = "fragment Deep on Comment \
 
 /// Every path of the schema to a comment, by a name that a failure tells. `$id` is a root of the
 /// blocked author, `$reply` their reply below another root, `$child` an answer to `$id` by somebody
-/// else and `$below` one to `$reply`.
+/// else and `$below` one to `$reply`. `Viewer.replies` lists nothing of blocked people: see
+/// `replies`.
 const PATHS: [(&str, &str); 13] = [
     ("Query.comment", "comment(id: $id) { ...Deep }"),
     ("Query.node", "node(id: $id) { ... on Comment { ...Deep } }"),

@@ -16,6 +16,7 @@ mod found;
 mod leaks;
 mod modes;
 mod pages;
+mod replies;
 mod restore;
 mod scroll;
 mod support;

@@ -21,24 +21,31 @@ mod want;
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Error, Response, Schema, ServerError};
+use async_graphql::{Context, Error, MergedObject, Response, Schema, ServerError};
 use futures_util::future::BoxFuture;
 
 use self::live::{Hub, Subscription};
 use self::load::Loader;
 use self::mutation::Mutation;
+use self::person::PersonMutation;
 use self::query::Query;
 use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
 use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutation, Subscription>;
+type ThreadlineSchema = Schema<Query, Mutations, Subscription>;
 
 pub use self::live::LiveStats;
 
+/// Everything that can be written. Expected refusals are part of the payloads.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Mutation")]
+struct Mutations(Mutation, PersonMutation);
+
 fn schema() -> ThreadlineSchema {
-    Schema::build(Query, Mutation::default(), Subscription).finish()
+    let mutations = Mutations(Mutation, PersonMutation);
+    Schema::build(Query, mutations, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

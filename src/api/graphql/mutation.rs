@@ -1,12 +1,11 @@
 //! The roots of writing.
 
-use async_graphql::{Context, ID, InputObject, MergedObject, Object, Result, Union};
+use async_graphql::{Context, ID, InputObject, Object, Result, Union};
 
 use super::discussion::DiscussionNode;
 use super::failure::{bad_input, failure};
 use super::loader_of;
 use super::payload::{CommentRefused, CommentWritten, outcome};
-use super::person::PersonMutation;
 use super::query::{EntityInput, discussion_ref};
 use super::scalars::{BodyFormat, DiscussionState, Url};
 use super::want::Want;
@@ -134,16 +133,12 @@ fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
     decode_comment(comment).map_err(|error| bad_input("comment", error))
 }
 
-/// Everything that can be written. Expected refusals are part of the payloads.
-#[derive(Debug, Default, MergedObject)]
-pub(super) struct Mutation(CommentMutation, PersonMutation);
-
 /// What is done with comments and discussions.
-#[derive(Debug, Default)]
-struct CommentMutation;
+#[derive(Debug)]
+pub(super) struct Mutation;
 
-#[Object]
-impl CommentMutation {
+#[Object(name = "CommentsMutation")]
+impl Mutation {
     /// Writes a comment or a reply. Needs a signed-in viewer.
     async fn create_comment(
         &self,

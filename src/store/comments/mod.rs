@@ -27,6 +27,16 @@
 //! - **T7** a walk over the ranges of a split meets every discussion once;
 //! - **T8** a queued discussion is leased to one builder at a time, until it is built.
 //!
+//! Around a person:
+//!
+//! - **N1** a reply to somebody else is noted with it, once however often it is retried;
+//! - **N2** a reply that waits is listed once it is let through, a buried one never; imports note none;
+//! - **N3** the replies to a person are listed by event, each once, in both directions;
+//! - **N4** what is read of replies only moves forward, and never beyond the newest reply;
+//! - **N5** what is seen of a discussion only moves forward, and never beyond its newest comment;
+//! - **N6** the rows after one come in order and without their texts;
+//! - **N7** a forgotten person has no replies, no marks and no posting keys left.
+//!
 //! Imports:
 //!
 //! - **I1** the same row imported twice is one comment with one id;
@@ -40,6 +50,7 @@
 
 mod index;
 mod moderation;
+mod people;
 mod reads;
 pub mod sqlite;
 
@@ -49,6 +60,7 @@ pub use index::{CommentIndex, IndexPlace, IndexRow, ScanRow, WRITE_ROWS_MAX};
 pub use moderation::{
     ChangeOutcome, CommentModeration, CountCheck, Revision, StateChange, WrongCount,
 };
+pub use people::{CommentPeople, ReplyTo, RowFacts};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use writes::{
     Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
@@ -63,6 +75,12 @@ pub const CREATE_LATE_MAX_MS: i64 = 10_000;
 pub const IMPORT_BATCH_MAX: usize = 500;
 
 /// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
-pub trait CommentStore: CommentReads + CommentWrites + CommentModeration + CommentIndex {}
+pub trait CommentStore:
+    CommentReads + CommentWrites + CommentModeration + CommentIndex + CommentPeople
+{
+}
 
-impl<T: CommentReads + CommentWrites + CommentModeration + CommentIndex> CommentStore for T {}
+impl<T> CommentStore for T where
+    T: CommentReads + CommentWrites + CommentModeration + CommentIndex + CommentPeople
+{
+}

@@ -9,6 +9,7 @@ mod imports;
 mod index;
 pub(crate) mod kit;
 mod layouts;
+mod people;
 mod places;
 mod restores;
 mod runs;
@@ -41,6 +42,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         discussions::CASES,
         index::CASES,
         layouts::CASES,
+        people::CASES,
         imports::CASES,
         restores::CASES,
         places::CASES,

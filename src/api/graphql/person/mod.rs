@@ -5,15 +5,17 @@ mod lists;
 
 use async_graphql::{Context, Enum, ID, InputObject, Object, Result, SimpleObject, Union};
 
+use super::discussion::DiscussionNode;
 use super::failure::{bad_input, failure};
 use super::loader_of;
 use super::scalars::{DateTime, int};
 use super::user::UserNode;
 use crate::domain::bans::Ban;
 use crate::domain::ids::UserId;
-use crate::domain::ids::opaque::decode_user;
+use crate::domain::ids::opaque::{decode_comment, decode_discussion, decode_user};
 use crate::domain::user::User;
 use crate::service::blocks::PersonRefusal;
+use crate::service::reading::DiscussionRef;
 
 /// A ban that holds.
 #[derive(Clone, Debug, SimpleObject)]
@@ -145,8 +147,15 @@ fn ban_payload(done: std::result::Result<User, PersonRefusal>) -> BanUserPayload
     }
 }
 
+/// What `markRepliesRead` gave.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+struct MarkRepliesReadPayload {
+    /// How many replies the viewer has not read; exact below 1,000, and 1,000 for that many or more.
+    unread_count: i32,
+}
+
 /// What people do about people and about themselves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PersonMutation;
 
 #[Object]
@@ -184,5 +193,48 @@ impl PersonMutation {
             .unban(&loader.request, user, input.reason)
             .await;
         Ok(ban_payload(done.map_err(failure)?))
+    }
+
+    /// Marks the replies to the viewer as read, up to this comment, which is one of them. Never
+    /// marks one as unread.
+    async fn mark_replies_read(
+        &self,
+        ctx: &Context<'_>,
+        up_to: ID,
+    ) -> Result<MarkRepliesReadPayload> {
+        let loader = loader_of(ctx)?;
+        let up_to = decode_comment(&up_to).map_err(|error| bad_input("upTo", error))?;
+        let marked = loader
+            .service
+            .mark_replies_read(&loader.request, up_to)
+            .await;
+        marked.map_err(failure)?;
+        let unread_count = lists::unread_count(ctx).await?;
+        Ok(MarkRepliesReadPayload { unread_count })
+    }
+
+    /// Notes that the viewer has seen a discussion up to this comment. Only moves forward. Null when
+    /// there is no such discussion.
+    async fn mark_discussion_seen(
+        &self,
+        ctx: &Context<'_>,
+        discussion: ID,
+        up_to: ID,
+    ) -> Option<Result<DiscussionNode>> {
+        let done = async {
+            let loader = loader_of(ctx)?;
+            let id =
+                decode_discussion(&discussion).map_err(|error| bad_input("discussion", error))?;
+            let (place, up_to) =
+                decode_comment(&up_to).map_err(|error| bad_input("upTo", error))?;
+            if place != id {
+                return Err(bad_input("upTo", "not a comment of this discussion"));
+            }
+            let marked = loader.service.mark_seen(&loader.request, id, up_to).await;
+            marked.map_err(failure)?;
+            let found = loader.service.discussion(&DiscussionRef::Id(id)).await;
+            Ok(found.map_err(failure)?.map(DiscussionNode))
+        };
+        done.await.transpose()
     }
 }

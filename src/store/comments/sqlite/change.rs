@@ -7,6 +7,7 @@ use super::SqliteComments;
 use super::counting;
 use super::create::{append_log, load_comment, mark_hidden};
 use super::discussions::load_discussion;
+use super::people;
 use super::rows;
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::{Comment, CommentState, StateAct, StateRefusal};
@@ -160,6 +161,9 @@ async fn change_state(
         }
     };
     store(db, &new).await?;
+    if state == CommentState::Published {
+        people::let_through(db, &new, change.event_id).await?;
+    }
     if state == CommentState::Hidden && !discussion.has_hidden {
         mark_hidden(db, discussion.id).await?;
     }
@@ -177,6 +181,7 @@ async fn change_state(
 /// Removes what a buried comment must no longer have anywhere.
 async fn forget_texts(db: &mut SqliteConnection, old: &Comment) -> Result<(), StoreError> {
     const OP: &str = "comments.bury";
+    people::unnote_reply(db, old).await?;
     sqlx::query("DELETE FROM comment_revisions WHERE discussion_id = ? AND comment_id = ?")
         .bind(old.discussion_id.get())
         .bind(old.id.get())

@@ -15,6 +15,7 @@ mod import;
 mod index;
 mod layouts;
 mod origins;
+mod people;
 mod queue;
 mod reads;
 mod recount;
@@ -37,6 +38,7 @@ pub const MIGRATIONS: &[Migration] = &[
     include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0003.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0005.sql"),
 ];
 
 /// How the engine behaves.
