@@ -31,6 +31,7 @@ use crate::service::{Ports, Service, ServiceResult};
 use crate::store::open::{self, Stores};
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
+use crate::worker::eraser::Eraser;
 use crate::worker::index_builder::IndexBuilder;
 use crate::worker::walker::TableWalker;
 
@@ -252,6 +253,8 @@ impl App {
             }
         });
         self.index_builder.clone().start(&self.phases.work);
+        let scrub_interval = self.config.stores.scrub_interval.get();
+        Eraser::new(self.service.clone(), scrub_interval).start(&self.phases.work);
         self.address = Some(address);
         tracing::info!(%address, "serving");
     }

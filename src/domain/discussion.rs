@@ -1,5 +1,7 @@
 //! A discussion: its row, its index state, and what decides whether threads can be served.
 
+use std::sync::Arc;
+
 use super::counts::DiscussionCounts;
 use super::ids::{CommentId, DiscussionId};
 
@@ -67,6 +69,8 @@ pub struct Discussion {
     pub other_counted_to: CommentId,
     /// Set before the first hide: only then do pages look at ancestors' states.
     pub has_hidden: bool,
+    /// Pinned comments in their order, whether or not they can still be read.
+    pub pinned: Arc<[CommentId]>,
     /// How many comments it has, by kind.
     pub counts: DiscussionCounts,
 }

@@ -17,6 +17,7 @@ pub mod ids;
 pub mod keys;
 pub mod live;
 pub mod mode;
+pub mod moderation;
 pub mod page;
 pub mod states;
 pub mod text;

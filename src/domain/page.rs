@@ -81,13 +81,14 @@ pub fn page_size(
     })
 }
 
-/// A range of ids to read in one go: what a store understands.
+/// A range of ids to read in one go: what a store understands. Lists of other things than comments
+/// are ranges of their own ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Slice {
+pub struct Slice<I = CommentId> {
     /// Only ids above this one.
-    pub above: Option<CommentId>,
+    pub above: Option<I>,
     /// Only ids below this one.
-    pub below: Option<CommentId>,
+    pub below: Option<I>,
     /// Rising or falling ids.
     pub ascending: bool,
     /// Rows at most.
@@ -112,10 +113,21 @@ impl PageRequest {
     }
 }
 
-impl Slice {
+impl<I> Slice<I> {
+    /// The same range of another kind of id.
+    #[must_use]
+    pub fn map<J>(self, make: impl Fn(I) -> J) -> Slice<J> {
+        Slice {
+            above: self.above.map(&make),
+            below: self.below.map(&make),
+            ascending: self.ascending,
+            limit: self.limit,
+        }
+    }
+
     /// The same range, going on beyond `id`.
     #[must_use]
-    pub fn beyond(self, id: CommentId, limit: u32) -> Self {
+    pub fn beyond(self, id: I, limit: u32) -> Self {
         if self.ascending {
             Self {
                 above: Some(id),

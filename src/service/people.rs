@@ -32,6 +32,13 @@ impl Default for KnownPeople {
     }
 }
 
+impl KnownPeople {
+    /// Somebody's sign-in means nobody any more.
+    pub(super) fn forget(&self, issuer: String, subject: String) {
+        self.0.invalidate(&(issuer, subject));
+    }
+}
+
 /// How long a profile is not looked at again; another instance may have changed the name.
 const KNOWN_FOR: Duration = Duration::from_mins(10);
 

@@ -3,11 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::pages::{ListPage, list_page};
+use super::request::LIST_COST;
 use super::{Request, Service, ServiceError, ServiceResult};
 use crate::domain::comment::Comment;
 use crate::domain::counts::Tally;
+use crate::domain::cursor::CursorList;
 use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId};
+use crate::domain::page::{Order, PageArgs, Slice};
 use crate::domain::urls::{CanonicalUrl, EntityRef};
 use crate::domain::visibility::{CommentView, Reader, view};
 
@@ -88,6 +92,35 @@ impl Service {
             return Ok(Vec::new());
         }
         Ok(self.ports.comments.discussions(ids).await?)
+    }
+
+    /// A page of all discussions, newest opened first. Two store calls, and one more behind a
+    /// cursor.
+    pub async fn discussion_list(
+        &self,
+        request: &Request,
+        args: &PageArgs<String>,
+    ) -> ServiceResult<ListPage<Arc<Discussion>>> {
+        let order = Order::Newest;
+        let page = self.page_request(args, CursorList::Discussions, order)?;
+        request.spend(LIST_COST + usize::try_from(page.limit).unwrap_or(usize::MAX))?;
+        let ids = list_page(page, order, async |slice: Slice| {
+            let slice = slice.map(|id| DiscussionId::new(id.get()));
+            Ok(self.ports.comments.discussion_ids(slice).await?)
+        })
+        .await?;
+        let rows = self.discussions(&ids.items).await?;
+        let rows: HashMap<DiscussionId, Arc<Discussion>> =
+            rows.into_iter().map(|row| (row.id, row)).collect();
+        Ok(ListPage {
+            items: ids
+                .items
+                .iter()
+                .filter_map(|id| rows.get(id).map(Arc::clone))
+                .collect(),
+            has_previous: ids.has_previous,
+            has_next: ids.has_next,
+        })
     }
 
     /// Comments by id, each as the viewer may see it; those they may not see are left out.

@@ -104,6 +104,9 @@ fn cursor_mode(cursor: &Cursor) -> Option<Mode> {
         CursorList::Replies(..)
         | CursorList::Author(_)
         | CursorList::Ancestors(..)
+        | CursorList::Discussions
+        | CursorList::Queue(..)
+        | CursorList::Audit(..)
         | CursorList::RepliesTo(_) => None,
     }
 }

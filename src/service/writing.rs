@@ -13,9 +13,10 @@ use super::request::ReadAfter;
 use super::{Request, Service, ServiceError, ServiceResult};
 use crate::domain::body::{self, BodyFormat};
 use crate::domain::comment::{Comment, CommentState, DEPTH_MAX, StateAct};
-use crate::domain::discussion::{Discussion, DiscussionState};
-use crate::domain::ids::{CommentId, DiscussionId, EventId};
-use crate::domain::text::{TextError, TextField, check_posting_key, check_title};
+use crate::domain::discussion::Discussion;
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::moderation::ACT_REASON_SCALARS_MAX;
+use crate::domain::text::{TextError, TextField, check_note, check_posting_key};
 use crate::domain::viewer::{Role, Viewer};
 use crate::domain::visibility::{CommentView, Reader, tombstone, view};
 use crate::store::comments::{
@@ -77,6 +78,10 @@ pub enum Refusal {
         /// When they may again, in milliseconds since 1970; `None`: never.
         until_ms: Option<i64>,
     },
+    /// The viewer wrote it themselves.
+    OwnComment,
+    /// Not everybody can read it.
+    NotPublic,
 }
 
 /// A done write.
@@ -107,6 +112,15 @@ impl From<Refusal> for WriteOutcome {
     }
 }
 
+/// A change of state, as somebody asked for it.
+#[derive(Debug)]
+struct Asked {
+    act: StateAct,
+    only_author: Option<UserId>,
+    expected_revision: Option<u32>,
+    reason: String,
+}
+
 /// The signed-in viewer of a request.
 pub fn signed_in(request: &Request) -> ServiceResult<Viewer> {
     request.viewer.ok_or(ServiceError::Unauthenticated)
@@ -117,7 +131,7 @@ fn waits(discussion: &Discussion, viewer: &Viewer) -> bool {
     discussion.premoderated && viewer.role < Role::Moderator
 }
 
-/// The signed-in moderator of a request.
+/// The signed-in viewer of a request, who must be a moderator.
 pub(super) fn moderator(request: &Request) -> ServiceResult<Viewer> {
     let viewer = signed_in(request)?;
     if viewer.role < Role::Moderator {
@@ -253,15 +267,17 @@ impl Service {
             return Ok(found);
         }
         Ok(Some(
-            self.open(&post.discussion, String::new(), false).await?.0,
+            self.open(&post.discussion, (String::new(), false), None)
+                .await?
+                .0,
         ))
     }
 
-    async fn open(
+    pub(super) async fn open(
         &self,
         reference: &DiscussionRef,
-        title: String,
-        premoderated: bool,
+        (title, premoderated): (String, bool),
+        opened_by: Option<UserId>,
     ) -> ServiceResult<(Arc<Discussion>, bool)> {
         let keys = self.keys_of(reference)?;
         let new = NewDiscussion {
@@ -271,38 +287,12 @@ impl Service {
             entity: keys.entity,
             premoderated,
             depth_limit: self.settings.depth_limit,
+            opened_by,
         };
         Ok(match self.ports.comments.open_discussion(new).await? {
             Opened::New(row) => (row, true),
             Opened::Existing(row) => (row, false),
         })
-    }
-
-    /// Opens a discussion for an address or entity; moderators only. `true`: it is new.
-    pub async fn open_discussion(
-        &self,
-        request: &Request,
-        reference: &DiscussionRef,
-        title: String,
-        premoderated: bool,
-    ) -> ServiceResult<(Arc<Discussion>, bool)> {
-        moderator(request)?;
-        if !title.is_empty() {
-            check_title(&title).map_err(|error| ServiceError::bad_input("title", error))?;
-        }
-        self.open(reference, title, premoderated).await
-    }
-
-    /// Opens or closes a discussion for new comments; moderators only. `None`: there is none.
-    pub async fn set_discussion_state(
-        &self,
-        request: &Request,
-        id: DiscussionId,
-        state: DiscussionState,
-    ) -> ServiceResult<Option<Arc<Discussion>>> {
-        moderator(request)?;
-        self.ports.comments.set_discussion_state(id, state).await?;
-        self.discussion(&DiscussionRef::Id(id)).await
     }
 
     /// Changes the text of one's own comment, if it still is as one saw it.
@@ -343,29 +333,36 @@ impl Service {
         request: &Request,
         at: (DiscussionId, CommentId),
         expected_revision: Option<u32>,
+        reason: String,
     ) -> ServiceResult<WriteOutcome> {
         let viewer = signed_in(request)?;
         let only_author = (viewer.role < Role::Moderator).then_some(viewer.user_id);
-        self.change(
-            request,
-            &viewer,
-            at,
-            (StateAct::Bury, only_author, expected_revision),
-        )
-        .await
+        let asked = Asked {
+            act: StateAct::Bury,
+            only_author,
+            expected_revision,
+            reason,
+        };
+        self.change(request, &viewer, at, asked).await
     }
 
-    /// Hides, restores or approves a comment; moderators only.
+    /// Hides, restores or approves a comment; moderators only. `reason` is for the audit log.
     pub async fn moderate(
         &self,
         request: &Request,
         at: (DiscussionId, CommentId),
         act: StateAct,
         expected_revision: Option<u32>,
+        reason: String,
     ) -> ServiceResult<WriteOutcome> {
         let viewer = moderator(request)?;
-        self.change(request, &viewer, at, (act, None, expected_revision))
-            .await
+        let asked = Asked {
+            act,
+            only_author: None,
+            expected_revision,
+            reason,
+        };
+        self.change(request, &viewer, at, asked).await
     }
 
     async fn change(
@@ -373,19 +370,20 @@ impl Service {
         request: &Request,
         viewer: &Viewer,
         (discussion_id, comment_id): (DiscussionId, CommentId),
-        (act, only_author, expected_revision): (
-            StateAct,
-            Option<crate::domain::ids::UserId>,
-            Option<u32>,
-        ),
+        asked: Asked,
     ) -> ServiceResult<WriteOutcome> {
+        if let Err(error) = check_note(&asked.reason, ACT_REASON_SCALARS_MAX) {
+            return Ok(Refusal::Text(TextField::Reason, error).into());
+        }
         let event_id = EventId::new(self.ports.ids.mint()?);
         let change = StateChange {
             discussion_id,
             comment_id,
-            act,
-            only_author,
-            expected_revision,
+            act: asked.act,
+            only_author: asked.only_author,
+            expected_revision: asked.expected_revision,
+            by: viewer.user_id,
+            reason: asked.reason,
             event_id,
         };
         let outcome = self.ports.comments.change_state(change).await?;
@@ -437,7 +435,11 @@ impl Service {
                 .await?;
             let seen =
                 super::reading::view_for(request, &self.reader(request).await?, &row, &hidden);
-            return Ok(WriteOutcome::Refused(refusal, seen.map(Box::new)));
+            // That it was there is known only to those who may see what is left of it.
+            return Ok(match seen {
+                None => Refusal::CommentNotFound.into(),
+                Some(seen) => WriteOutcome::Refused(refusal, Some(Box::new(seen))),
+            });
         }
         let comment = seen_by_writer(viewer, &row).unwrap_or_else(|| tombstone(&row));
         let read_after = ReadAfter {

@@ -230,6 +230,7 @@ mod tests {
             users: url("sqlite", users),
             flags: url("folder", flags),
             app_id: 1,
+            scrub_interval: "24h".parse().unwrap(),
         }
     }
 

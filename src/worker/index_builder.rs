@@ -298,6 +298,7 @@ mod tests {
                 users: url("sqlite", "u.db"),
                 flags: url("folder", "."),
                 app_id: 1,
+                scrub_interval: "24h".parse().unwrap(),
             };
             let (clock, tasks) = (Clock::manual(1_800_000_000_000), Tasks::new());
             let Stores {
@@ -346,6 +347,7 @@ mod tests {
                 entity: None,
                 premoderated: false,
                 depth_limit: 1,
+                opened_by: None,
             };
             comments.open_discussion(new).await.unwrap();
             for _ in 0..3 {

@@ -342,9 +342,11 @@ impl Story<'_> {
             act,
             only_author: author.map(|own| if own { wrote } else { UserId::new(99) }),
             expected_revision: stale.map(|stale| revision + u32::from(stale)),
+            by: UserId::new(99),
+            reason: String::new(),
             event_id: env.event(),
         };
-        let kind = Kind::from(&env.change(change).await);
+        let kind = Kind::from(&env.change(change.clone()).await);
         let want = self.oracle.change(&change);
         // What both is as wished and was changed since may be called either.
         let either = want == Kind::NoChange && stale == Some(true) && kind == Kind::Stale;

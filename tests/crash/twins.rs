@@ -151,7 +151,7 @@ impl Writer<'_> {
         for outcome in [one, other] {
             let reason = outcome.as_ref().err().map(String::as_str);
             assert!(
-                matches!(reason, None | Some("ALREADY_DELETED")),
+                matches!(reason, None | Some("ALREADY_DELETED" | "COMMENT_NOT_FOUND")),
                 "{:?}: {deleted:?}",
                 self.entries[mine]
             );

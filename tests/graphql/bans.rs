@@ -27,6 +27,7 @@ async fn a_banned_person_writes_nothing_and_does_everything_else() {
     let app = TestApp::new().await;
     let (member, moderator) = (Who::user(1), Who::moderator(9));
     let id = app.post(&member, "p", None, "before").await;
+    let theirs = app.post(&Who::user(2), "p", None, "theirs").await;
     let ban = json!({"i": {"user": "1", "reason": "spam"}});
     let done = app.ask(&moderator, BAN, ban).await;
     let seen = &done["banUser"]["user"]["ban"];
@@ -40,7 +41,12 @@ async fn a_banned_person_writes_nothing_and_does_everything_else() {
         assert_eq!(refused["reason"], "BANNED");
         assert_eq!(refused["message"], "you are banned");
     }
-    assert_eq!(app.page(&member, "p", "first: 5").await.texts, ["before"]);
+    let report = "mutation($i: ReportCommentInput!) { reportComment(input: $i) \
+        { ... on CommentRefused { reason } } }";
+    let input = json!({"i": {"comment": theirs, "reason": "SPAM"}});
+    let refused = app.ask(&member, report, input).await;
+    assert_eq!(refused["reportComment"]["reason"], "BANNED");
+    assert_eq!(app.page(&member, "p", "first: 1").await.texts, ["before"]);
     let block = "mutation { blockUser(user: \"2\") { __typename } }";
     let blocked = app.ask(&member, block, json!({})).await;
     assert_eq!(blocked["blockUser"]["__typename"], "UserChanged");

@@ -18,7 +18,7 @@ const DEEP: &str = "fragment Deep on Comment \
 /// blocked author, `$reply` their reply below another root, `$child` an answer to `$id` by somebody
 /// else and `$below` one to `$reply`. `Viewer.replies` lists nothing of blocked people: see
 /// `replies`.
-const PATHS: [(&str, &str); 13] = [
+const PATHS: [(&str, &str); 14] = [
     ("Query.comment", "comment(id: $id) { ...Deep }"),
     ("Query.node", "node(id: $id) { ... on Comment { ...Deep } }"),
     (
@@ -64,6 +64,10 @@ const PATHS: [(&str, &str); 13] = [
          { before { ...Deep } after { ...Deep } } }",
     ),
     (
+        "Discussion.pinned",
+        "discussion(id: $d) { pinned { ...Deep } }",
+    ),
+    (
         "User.comments",
         "user(id: \"66\") { comments(first: 50) { edges { node { ...Deep } } } }",
     ),
@@ -86,6 +90,9 @@ impl Scene {
         let below = app.post(&ann, "p", Some(&reply), "another answer").await;
         app.edit(&bad, &reply, 1, "SECRET reply, edited").await;
         let discussion = app.discussion_id("p").await;
+        let pin = "mutation($i: PinCommentsInput!) { pinComments(input: $i) { __typename } }";
+        let pins = json!({"i": {"discussion": discussion, "comments": [id, top]}});
+        app.ask(&Who::moderator(9), pin, pins).await;
         let ids = json!({"id": id, "child": child, "top": top, "reply": reply, "below": below,
             "d": discussion});
         Self { app, ids }

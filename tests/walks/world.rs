@@ -83,6 +83,7 @@ impl World {
             entity: None,
             premoderated: false,
             depth_limit: 1,
+            opened_by: None,
         };
         self.comments().open_discussion(new).await.unwrap();
         id
@@ -139,6 +140,8 @@ impl World {
             act,
             only_author: None,
             expected_revision: None,
+            by: UserId::new(9),
+            reason: String::new(),
             event_id: EventId::new(self.mint()),
         };
         self.comments().change_state(change).await.unwrap();

@@ -6,7 +6,7 @@ use async_graphql::{Error, ID, Object, Result, SimpleObject};
 
 use super::connection::CommentConnection;
 use super::discussion::DiscussionNode;
-use super::failure::not_loaded;
+use super::failure::{bad_input, not_loaded};
 use super::scalars::{BodyFormat, CommentState, DateTime, ReplyOrder, int};
 use super::user::UserNode;
 use super::want::{ListArgs, page_args};
@@ -16,6 +16,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::opaque::GlobalId;
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::domain::visibility::CommentView;
+use crate::store::comments::Revision;
 
 /// Something loaded for a field, or that field's error.
 pub(super) type Loaded<T> = std::result::Result<T, Error>;
@@ -31,6 +32,8 @@ pub(super) struct CommentData {
     pub(super) parent: Loaded<Option<CommentNode>>,
     pub(super) root: Loaded<Option<CommentNode>>,
     pub(super) replies: Vec<(ListArgs, Loaded<Option<CommentConnection>>)>,
+    /// Earlier texts, oldest first; `None` where the viewer may not see them.
+    pub(super) revisions: Loaded<Option<Arc<[Revision]>>>,
     pub(super) can: Option<CommentAbilities>,
 }
 
@@ -83,7 +86,26 @@ pub(super) struct CommentAbilities {
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     made: Arc<DomainBody>,
-    comment: CommentNode,
+    source: Source,
+}
+
+/// Where a body's source text lies.
+#[derive(Clone, Debug)]
+enum Source {
+    Comment(CommentNode),
+    /// A comment's earlier texts, and which of them.
+    Revision(Arc<[Revision]>, usize),
+}
+
+/// A text that a comment had before.
+#[derive(Clone, Debug, SimpleObject)]
+pub(super) struct CommentRevision {
+    /// The revision it was.
+    revision: i32,
+    /// The text.
+    body: Body,
+    /// How its source was written.
+    format: BodyFormat,
 }
 
 #[Object]
@@ -100,14 +122,35 @@ impl Body {
 
     /// The text as its author wrote it, for editing.
     async fn source(&self) -> &str {
-        let content = self.comment.0.view.content.as_ref();
-        content.map_or("", |content| &content.body)
+        match &self.source {
+            Source::Comment(comment) => {
+                let content = comment.0.view.content.as_ref();
+                content.map_or("", |content| &content.body)
+            }
+            Source::Revision(texts, at) => texts.get(*at).map_or("", |text| &text.body),
+        }
     }
 
     /// How the source is written.
     async fn format(&self) -> BodyFormat {
         self.made.format.into()
     }
+}
+
+/// The most earlier texts that are given at once.
+pub(super) const REVISIONS_MAX: i32 = 100;
+/// As many are given when the client does not say.
+pub(super) const REVISIONS_DEFAULT: i32 = 10;
+
+/// How many earlier texts an argument asks for.
+pub(super) fn revisions_wanted(last: i32) -> Result<usize> {
+    usize::try_from(last)
+        .ok()
+        .filter(|_| last <= REVISIONS_MAX)
+        .ok_or_else(|| {
+            let message = format!("`last` is {last}, it must be between 0 and {REVISIONS_MAX}");
+            bad_input("last", message)
+        })
 }
 
 /// How many comments hang below one that heads a branch.
@@ -143,7 +186,7 @@ impl CommentNode {
         let made = self.0.body.as_ref().map(Arc::clone)?;
         Some(Body {
             made,
-            comment: self.clone(),
+            source: Source::Comment(self.clone()),
         })
     }
 
@@ -220,6 +263,33 @@ impl CommentNode {
             published: int(tally.published),
             visible: int(tally.visible),
         }))
+    }
+
+    /// The latest of its earlier texts, oldest first; at most 100. Null unless the viewer wrote the
+    /// comment or moderates, and for a tombstone.
+    async fn revisions(
+        &self,
+        #[graphql(default = 10)] last: i32,
+    ) -> Option<Result<Vec<CommentRevision>>> {
+        let texts = match self.0.revisions.clone() {
+            Ok(texts) => texts?,
+            Err(error) => return Some(Err(error)),
+        };
+        let wanted = match revisions_wanted(last) {
+            Ok(wanted) => wanted,
+            Err(error) => return Some(Err(error)),
+        };
+        let passed = texts.len().saturating_sub(wanted);
+        let revision = |(at, text): (usize, &Revision)| CommentRevision {
+            revision: int(i64::from(text.revision)),
+            body: Body {
+                made: Arc::new(DomainBody::read(&text.body, text.format)),
+                source: Source::Revision(Arc::clone(&texts), at),
+            },
+            format: text.format.into(),
+        };
+        let latest = texts.iter().enumerate().skip(passed);
+        Some(Ok(latest.map(revision).collect()))
     }
 
     /// What the viewer may do with it. Null in an event, which many viewers share.

@@ -9,12 +9,14 @@ use super::connection::CommentConnection;
 use super::context::ContextNode;
 use super::failure::{bad_input, failure};
 use super::live::cursor;
+use super::load::Row;
 use super::loader_of;
 use super::scalars::{CommentOrder, CommentsMode, DateTime, DiscussionState, Url, int};
 use super::want::{Want, page_args};
-use crate::domain::discussion::Discussion;
+use crate::domain::discussion::{Discussion, DiscussionState as DomainState};
 use crate::domain::ids::opaque::{GlobalId, decode_comment};
 use crate::domain::page::PageArgs;
+use crate::domain::viewer::Role;
 use crate::service::replies::{NewCount, SeenMark};
 use crate::service::threads::CommentsAsk;
 
@@ -63,6 +65,15 @@ impl From<NewCount> for NewComments {
             at_least: new.at_least,
         }
     }
+}
+
+/// What the viewer may do in a discussion.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+pub(super) struct DiscussionAbilities {
+    /// Write a comment.
+    comment: bool,
+    /// Hide and pin comments, close it, make new comments wait.
+    moderate: bool,
 }
 
 /// All comments under one thing that people talk about.
@@ -145,6 +156,37 @@ impl DiscussionNode {
             new.map(|new| Some(NewComments::from(new))).map_err(failure)
         };
         found.await.transpose()
+    }
+
+    /// Whether new comments wait for a moderator.
+    async fn premoderated(&self) -> bool {
+        self.0.premoderated
+    }
+
+    /// What moderators pinned, in their order; at most 10. Only what everybody can read now.
+    async fn pinned(&self, ctx: &Context<'_>) -> Result<Vec<CommentNode>> {
+        let loader = loader_of(ctx)?;
+        let pinned = loader.service.pinned(&loader.request, &self.0).await;
+        let row = |view| Row {
+            view,
+            discussion: Arc::clone(&self.0),
+        };
+        let rows = pinned.map_err(failure)?.into_iter().map(row).collect();
+        let want = Want::of(ctx.field());
+        Ok(loader.rows(rows, &want, &[]).await)
+    }
+
+    /// What the viewer may do here. Null in an event, which many viewers share.
+    async fn viewer_can(&self, ctx: &Context<'_>) -> Option<Result<DiscussionAbilities>> {
+        let request = match loader_of(ctx) {
+            Ok(loader) => &loader.request,
+            Err(error) => return Some(Err(error)),
+        };
+        let abilities = DiscussionAbilities {
+            comment: request.viewer.is_some() && self.0.state == DomainState::Open,
+            moderate: request.role() >= Role::Moderator,
+        };
+        (!request.is_shared).then_some(Ok(abilities))
     }
 
     /// Its comments: by date, or as threads. `AUTO` gives what the rollout, the client's version

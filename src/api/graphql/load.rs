@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_graphql::Error;
 use futures_util::future::BoxFuture;
 
-use super::comment::{CommentData, CommentNode, Loaded};
+use super::comment::{CommentData, CommentNode, Loaded, REVISIONS_DEFAULT, REVISIONS_MAX};
 use super::connection::{CommentConnection, CommentEdge};
 use super::failure::failure;
 use super::user::UserNode;
@@ -24,6 +24,7 @@ use crate::domain::viewer::Role;
 use crate::domain::visibility::{CommentView, ShownState};
 use crate::service::threads::{CommentsPage, RepliesAsk};
 use crate::service::{Request, Service, ServiceError};
+use crate::store::comments::Revision;
 
 /// Loads for one request.
 #[derive(Clone, Debug)]
@@ -104,6 +105,7 @@ impl Loader {
                 .await;
             let root_of = |view: &CommentView| (view.depth() > 0).then(|| view.root_id());
             let roots = self.related(&rows, want, "root", root_of).await;
+            let mut revisions = self.revisions(&rows, want).await;
             rows.into_iter()
                 .map(|row| {
                     let place = row.view.place();
@@ -115,6 +117,10 @@ impl Loader {
                     };
                     let parent = take(&parents, row.view.parent_id);
                     let root = take(&roots, root_of(&row.view));
+                    let revisions = match &mut revisions {
+                        Ok(found) => Ok(found.remove(&place).map(Arc::from)),
+                        Err(error) => Err(error.clone()),
+                    };
                     self.node(
                         row,
                         &authors,
@@ -123,6 +129,7 @@ impl Loader {
                             parent,
                             root,
                             replies: replies.remove(&place).unwrap_or_default(),
+                            revisions,
                         },
                         want,
                     )
@@ -170,6 +177,7 @@ impl Loader {
             parent: related.parent,
             root: related.root,
             replies: related.replies,
+            revisions: related.revisions,
             view: row.view,
             discussion: row.discussion,
         })
@@ -186,6 +194,23 @@ impl Loader {
             .collect();
         let ids: Vec<UserId> = ids.into_iter().collect();
         self.service.users(&ids).await.map_err(failure)
+    }
+
+    /// Earlier texts of the rows whose history the viewer may see, as many as any selection wants.
+    async fn revisions(&self, rows: &[Row], want: &Want) -> Loaded<HashMap<Place, Vec<Revision>>> {
+        let asked = want
+            .all("revisions")
+            .map(|field| field.integer("last").unwrap_or(REVISIONS_DEFAULT.into()));
+        let Some(limit) = asked.max() else {
+            return Ok(HashMap::new());
+        };
+        // What is out of range fails its own field.
+        let limit = limit.clamp(0, REVISIONS_MAX.into());
+        let views: Vec<&CommentView> = rows.iter().map(|row| &row.view).collect();
+        self.service
+            .revisions(&self.request, &views, u32::try_from(limit).unwrap_or(0))
+            .await
+            .map_err(failure)
     }
 
     async fn sums(
@@ -399,6 +424,7 @@ struct Related {
     parent: Loaded<Option<CommentNode>>,
     root: Loaded<Option<CommentNode>>,
     replies: Vec<(ListArgs, Loaded<Option<CommentConnection>>)>,
+    revisions: Loaded<Option<Arc<[Revision]>>>,
 }
 
 /// Rows by the discussion they lie in; nearly always one.

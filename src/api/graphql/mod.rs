@@ -9,8 +9,10 @@ mod connection;
 mod context;
 mod discussion;
 mod failure;
+mod lists;
 mod live;
 mod load;
+mod moderation;
 mod mutation;
 mod payload;
 mod person;
@@ -26,6 +28,7 @@ use futures_util::future::BoxFuture;
 
 use self::live::{Hub, Subscription};
 use self::load::Loader;
+use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
 use self::person::PersonMutation;
 use self::query::Query;
@@ -34,18 +37,24 @@ use crate::service::people::Subject;
 use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
-type ThreadlineSchema = Schema<Query, Mutations, Subscription>;
+type ThreadlineSchema = Schema<Queries, Mutations, Subscription>;
 
 pub use self::live::LiveStats;
+
+/// Everything that can be read.
+#[derive(Debug, MergedObject)]
+#[graphql(name = "Query")]
+struct Queries(Query, ModerationQuery);
 
 /// Everything that can be written. Expected refusals are part of the payloads.
 #[derive(Debug, MergedObject)]
 #[graphql(name = "Mutation")]
-struct Mutations(Mutation, PersonMutation);
+struct Mutations(Mutation, ModerationMutation, PersonMutation);
 
 fn schema() -> ThreadlineSchema {
-    let mutations = Mutations(Mutation, PersonMutation);
-    Schema::build(Query, mutations, Subscription).finish()
+    let queries = Queries(Query, ModerationQuery);
+    let mutations = Mutations(Mutation, ModerationMutation, PersonMutation);
+    Schema::build(queries, mutations, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.

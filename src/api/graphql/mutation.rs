@@ -57,6 +57,9 @@ struct DeleteCommentInput {
     comment: ID,
     /// The revision the viewer saw; when it moved on, nothing is changed. Left out: whatever it is.
     expected_revision: Option<i32>,
+    /// Why, for the audit log, when a moderator deletes somebody else's; at most 300 characters.
+    #[graphql(default)]
+    reason: String,
 }
 
 /// A comment to hide or restore.
@@ -67,6 +70,9 @@ struct ModerateCommentInput {
     /// The revision the moderator saw; when it moved on, nothing is changed. Left out: whatever it
     /// is.
     expected_revision: Option<i32>,
+    /// Why, for the audit log; at most 300 characters.
+    #[graphql(default)]
+    reason: String,
 }
 
 /// A discussion to open. Name it in one way.
@@ -88,7 +94,7 @@ macro_rules! payload {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Union)]
-                enum $name {
+        enum $name {
             /// It was done.
             Written(CommentWritten),
             /// It was not done, and why.
@@ -129,7 +135,7 @@ fn revision(field: &'static str, revision: i32) -> Result<u32> {
         .ok_or_else(|| bad_input(field, format!("{revision} is less than 0")))
 }
 
-fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
+pub(super) fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
     decode_comment(comment).map_err(|error| bad_input("comment", error))
 }
 
@@ -199,7 +205,7 @@ impl Mutation {
             .transpose()?;
         let done = loader
             .service
-            .delete(&loader.request, at, seen)
+            .delete(&loader.request, at, seen, input.reason)
             .await
             .map_err(failure)?;
         Ok(outcome(loader, done, &Want::of(ctx.field())).await.into())
@@ -211,7 +217,7 @@ impl Mutation {
         ctx: &Context<'_>,
         input: ModerateCommentInput,
     ) -> Result<ModerateCommentPayload> {
-        let done = moderate(ctx, &input, StateAct::Hide).await?;
+        let done = moderate(ctx, input, StateAct::Hide).await?;
         Ok(outcome(loader_of(ctx)?, done, &Want::of(ctx.field()))
             .await
             .into())
@@ -223,7 +229,7 @@ impl Mutation {
         ctx: &Context<'_>,
         input: ModerateCommentInput,
     ) -> Result<ModerateCommentPayload> {
-        let done = moderate(ctx, &input, StateAct::Restore).await?;
+        let done = moderate(ctx, input, StateAct::Restore).await?;
         Ok(outcome(loader_of(ctx)?, done, &Want::of(ctx.field()))
             .await
             .into())
@@ -235,7 +241,7 @@ impl Mutation {
         ctx: &Context<'_>,
         input: ModerateCommentInput,
     ) -> Result<ModerateCommentPayload> {
-        let done = moderate(ctx, &input, StateAct::Approve).await?;
+        let done = moderate(ctx, input, StateAct::Approve).await?;
         Ok(outcome(loader_of(ctx)?, done, &Want::of(ctx.field()))
             .await
             .into())
@@ -280,7 +286,7 @@ impl Mutation {
 
 async fn moderate(
     ctx: &Context<'_>,
-    input: &ModerateCommentInput,
+    input: ModerateCommentInput,
     act: StateAct,
 ) -> Result<WriteOutcome> {
     let loader = loader_of(ctx)?;
@@ -291,7 +297,7 @@ async fn moderate(
         .transpose()?;
     loader
         .service
-        .moderate(&loader.request, at, act, seen)
+        .moderate(&loader.request, at, act, seen, input.reason)
         .await
         .map_err(failure)
 }

@@ -54,6 +54,10 @@ pub(super) enum CommentRefusal {
     AlreadyDeleted,
     /// The viewer is banned; the message says until when.
     Banned,
+    /// The viewer wrote it themselves.
+    OwnComment,
+    /// Not everybody can read it: it is hidden, waits, or lies below such a comment.
+    NotPublic,
 }
 
 /// A write that was not done.
@@ -114,7 +118,7 @@ pub(super) async fn outcome(
     }
 }
 
-fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
+pub(super) fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
     let (reason, message) = describe(refusal);
     let (limit, actual) = match refusal {
         Refusal::Text(_, error) => limit_and_actual(error),
@@ -128,6 +132,8 @@ fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> CommentRefused {
         | Refusal::NotYours
         | Refusal::Stale
         | Refusal::AlreadyDeleted
+        | Refusal::OwnComment
+        | Refusal::NotPublic
         | Refusal::Banned { .. } => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
@@ -161,6 +167,8 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
                 TextField::Name => "name",
                 TextField::Title => "title",
                 TextField::PostingKey => "key",
+                TextField::Report => "text",
+                TextField::Reason => "reason",
             };
             return (CommentRefusal::Text, format!("{field}: {error}"));
         }
@@ -206,6 +214,14 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
             let message = format!("you are banned until {}", instant(*until_ms));
             return (CommentRefusal::Banned, message);
         }
+        Refusal::OwnComment => (
+            CommentRefusal::OwnComment,
+            "comment: the viewer wrote it themselves",
+        ),
+        Refusal::NotPublic => (
+            CommentRefusal::NotPublic,
+            "comment: not everybody can read it",
+        ),
     };
     (reason, message.to_owned())
 }

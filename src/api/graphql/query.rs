@@ -8,11 +8,12 @@ use async_graphql::{Context, ID, InputObject, Interface, Object, Result};
 use super::comment::CommentNode;
 use super::discussion::DiscussionNode;
 use super::failure::{bad_input, failure};
+use super::lists::{self, DiscussionConnection};
 use super::load::Loader;
 use super::loader_of;
 use super::scalars::{Role, Url};
 use super::user::{UserNode, ViewerNode};
-use super::want::Want;
+use super::want::{Want, page_args};
 use crate::domain::ids::opaque::{GlobalId, decode_comment, decode_discussion, decode_user};
 use crate::domain::ids::{DiscussionId, UserId};
 use crate::domain::user::User;
@@ -71,7 +72,7 @@ pub(super) fn discussion_ref(
 #[derive(Debug)]
 pub(super) struct Query;
 
-#[Object]
+#[Object(name = "CommentsQuery")]
 impl Query {
     /// Anything by its id. Null when there is nothing by that id, or the viewer may not see it.
     async fn node(&self, ctx: &Context<'_>, id: ID) -> Option<Result<Node>> {
@@ -106,6 +107,19 @@ impl Query {
             loader.service.discussion(&reference).await.map_err(failure)
         };
         found.await.map(|row| row.map(DiscussionNode)).transpose()
+    }
+
+    /// Every discussion, newest opened first. A page is at most as large as the server's limit;
+    /// without `first` and `last` it has the default size.
+    async fn discussions(
+        &self,
+        ctx: &Context<'_>,
+        first: Option<i32>,
+        after: Option<String>,
+        last: Option<i32>,
+        before: Option<String>,
+    ) -> Result<DiscussionConnection> {
+        lists::discussions(ctx, page_args(first, after, last, before)).await
     }
 
     /// A comment. Null when there is none by that id, or the viewer may not see it.

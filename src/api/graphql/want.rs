@@ -97,22 +97,34 @@ pub(super) fn page_args(
 }
 
 impl WantField {
-    /// The field's arguments as those of a list; absent and null are the same.
-    pub(super) fn list_args(&self) -> ListArgs {
-        let value = |name: &str| {
-            self.arguments
-                .iter()
-                .find(|(given, _)| given == name)
-                .map(|(_, value)| value)
-        };
-        let integer = |name| match value(name) {
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.arguments
+            .iter()
+            .find(|(given, _)| given == name)
+            .map(|(_, value)| value)
+    }
+
+    /// An argument that is an integer.
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        match self.value(name) {
             Some(Value::Number(number)) => number.as_i64(),
             _ => None,
-        };
-        let text = |name| match value(name) {
+        }
+    }
+
+    /// An argument that is a text.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        match self.value(name) {
             Some(Value::String(text)) => Some(text.clone()),
             _ => None,
-        };
+        }
+    }
+
+    /// The field's arguments as those of a list; absent and null are the same.
+    pub(super) fn list_args(&self) -> ListArgs {
+        let value = |name| self.value(name);
+        let integer = |name| self.integer(name);
+        let text = |name| self.text(name);
         let newest = match value("order") {
             Some(Value::Enum(name)) => name.as_str() == "NEWEST",
             Some(Value::String(name)) => name == "NEWEST",

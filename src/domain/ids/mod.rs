@@ -72,6 +72,10 @@ id_type! {
     /// An entry of a discussion's log. A create's event id is its comment id.
     EventId
 }
+id_type! {
+    /// A place in the moderation queue; its number holds no time.
+    QueueId
+}
 
 impl UserId {
     /// The author of a buried comment, and nobody else.

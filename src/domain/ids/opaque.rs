@@ -68,6 +68,49 @@ impl GlobalId {
     }
 }
 
+/// What names a report or an entry of the audit log. It cannot be fetched by it.
+#[must_use]
+pub fn encode_entry(kind: EntryOf, id: EventId) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{}:{id}", kind.name()))
+}
+
+/// Reads the id of a report or an entry of the audit log.
+pub fn decode_entry(kind: EntryOf, text: &str) -> Result<EventId, MalformedId> {
+    let malformed = || MalformedId {
+        expected: kind.name(),
+    };
+    if text.len() > OPAQUE_ID_BYTES_MAX {
+        return Err(malformed());
+    }
+    let plain = URL_SAFE_NO_PAD.decode(text).ok();
+    plain
+        .and_then(|plain| String::from_utf8(plain).ok())
+        .and_then(|plain| {
+            let (name, id) = plain.split_once(':')?;
+            (name == kind.name()).then_some(EventId::new(positive(id)?))
+        })
+        .filter(|id| encode_entry(kind, *id) == text)
+        .ok_or_else(malformed)
+}
+
+/// What such an id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryOf {
+    /// A report of a comment.
+    Report,
+    /// An entry of the audit log.
+    Audit,
+}
+
+impl EntryOf {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Report => "CommentReport",
+            Self::Audit => "AuditEntry",
+        }
+    }
+}
+
 /// Reads a comment's id.
 pub fn decode_comment(text: &str) -> Result<(DiscussionId, CommentId), MalformedId> {
     match GlobalId::read(text) {
@@ -162,6 +205,16 @@ mod tests {
                 expected: "Discussion"
             })
         );
+    }
+
+    #[test]
+    fn a_report_or_entry_comes_back_as_what_it_stands_for_and_as_nothing_else() {
+        let id = EventId::new(12);
+        let text = encode_entry(EntryOf::Report, id);
+        assert_eq!(decode_entry(EntryOf::Report, &text), Ok(id));
+        assert!(decode_entry(EntryOf::Audit, &text).is_err());
+        assert!(GlobalId::decode(&text).is_err());
+        assert!(decode_entry(EntryOf::Report, "").is_err());
     }
 
     #[test]

@@ -78,6 +78,10 @@ pub enum TextField {
     Title,
     /// A client's key that makes a retried create one comment.
     PostingKey,
+    /// What somebody says about a comment that they report.
+    Report,
+    /// Why a moderator acts.
+    Reason,
 }
 
 macro_rules! prefixed {
@@ -111,6 +115,8 @@ impl TextError {
             TextField::Name => prefixed!("NAME", self),
             TextField::Title => prefixed!("TITLE", self),
             TextField::PostingKey => prefixed!("POSTING_KEY", self),
+            TextField::Report => prefixed!("REPORT", self),
+            TextField::Reason => prefixed!("REASON", self),
         }
     }
 

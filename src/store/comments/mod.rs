@@ -14,7 +14,8 @@
 //! - **C9** runs cover every row of a list once, in order, in runs of bounded size;
 //! - **C10** a discussion's key is claimed once; claiming it again finds the first discussion;
 //! - **C11** a full or closed discussion refuses a create with a typed outcome;
-//! - **C12** every change writes one log entry under the id it was given.
+//! - **C12** every change writes one log entry under the id it was given;
+//! - **C13** the list of discussions holds each one once, in the order they were opened in, both ways.
 //!
 //! The index (`comment_tree`) has promises of its own:
 //!
@@ -27,6 +28,18 @@
 //! - **T7** a walk over the ranges of a split meets every discussion once;
 //! - **T8** a queued discussion is leased to one builder at a time, until it is built.
 //!
+//! Moderation:
+//!
+//! - **Q1** a comment is in the queue once while it is pending or has unanswered reports, and not otherwise;
+//! - **Q2** a comment comes into the queue and leaves it in the write that causes it, whoever else writes;
+//! - **Q3** a person reports a comment once; again, the first report is the answer;
+//! - **Q4** a moderator's decision on a comment, and a dismissal, answer all its reports;
+//! - **Q5** the queue is read by place in both directions under any filter, and its size is its rows';
+//! - **Q6** a forgotten reporter's reports stay without name and words;
+//! - **A1** a moderator's act writes one audit entry with it; one that changes nothing writes none;
+//! - **A2** the audit log is read by event in both directions under any filter;
+//! - **P1** pins are set as a whole, in order, and only of comments that anybody can read.
+//!
 //! Around a person:
 //!
 //! - **N1** a reply to somebody else is noted with it, once however often it is retried;
@@ -35,7 +48,8 @@
 //! - **N4** what is read of replies only moves forward, and never beyond the newest reply;
 //! - **N5** what is seen of a discussion only moves forward, and never beyond its newest comment;
 //! - **N6** the rows after one come in order and without their texts;
-//! - **N7** a forgotten person has no replies, no marks and no posting keys left.
+//! - **N7** a forgotten person has no replies, no marks and no posting keys left;
+//! - **N8** after a scrub nothing of what was deleted is left in the store's files.
 //!
 //! Imports:
 //!
@@ -48,20 +62,28 @@
 //! - **I7** a discussion whose kept id another one holds gets its own, the same on every run;
 //! - **I8** where imported rows came from is told by their ids.
 
+mod audit;
 mod index;
 mod moderation;
 mod people;
 mod reads;
+mod reports;
 pub mod sqlite;
 
 mod writes;
 
+pub use audit::{AuditEntry, AuditFilter, CommentAudit};
 pub use index::{CommentIndex, IndexPlace, IndexRow, ScanRow, WRITE_ROWS_MAX};
 pub use moderation::{
-    ChangeOutcome, CommentModeration, CountCheck, Revision, StateChange, WrongCount,
+    ChangeOutcome, CommentModeration, CountCheck, DiscussionAct, DiscussionChange,
+    DiscussionOutcome, Revision, StateChange, WrongCount,
 };
 pub use people::{CommentPeople, ReplyTo, RowFacts};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
+pub use reports::{
+    CommentReports, DismissOutcome, Dismissal, NewReport, QueueFilter, QueueItem, Report,
+    ReportOutcome,
+};
 pub use writes::{
     Claim, CommentWrites, CreateOutcome, EditComment, ImportComment, ImportDiscussion,
     ImportOutcome, KeptComment, KeptDiscussion, NewComment, NewDiscussion, Opened, Origin,
@@ -76,11 +98,23 @@ pub const IMPORT_BATCH_MAX: usize = 500;
 
 /// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
 pub trait CommentStore:
-    CommentReads + CommentWrites + CommentModeration + CommentIndex + CommentPeople
+    CommentReads
+    + CommentWrites
+    + CommentModeration
+    + CommentReports
+    + CommentAudit
+    + CommentIndex
+    + CommentPeople
 {
 }
 
 impl<T> CommentStore for T where
-    T: CommentReads + CommentWrites + CommentModeration + CommentIndex + CommentPeople
+    T: CommentReads
+        + CommentWrites
+        + CommentModeration
+        + CommentReports
+        + CommentAudit
+        + CommentIndex
+        + CommentPeople
 {
 }

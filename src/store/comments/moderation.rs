@@ -1,17 +1,18 @@
 //! The moderating side of the port.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::{Comment, StateAct};
-use crate::domain::discussion::DiscussionState;
+use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::store::StoreError;
 
 /// A change of a comment's state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StateChange {
     /// Where.
     pub discussion_id: DiscussionId,
@@ -23,6 +24,10 @@ pub struct StateChange {
     pub only_author: Option<UserId>,
     /// The revision the actor saw, if they named one.
     pub expected_revision: Option<u32>,
+    /// Who acts. Everything but burying one's own comment is an entry of the audit log (A1).
+    pub by: UserId,
+    /// Why, for the audit log; may be empty.
+    pub reason: String,
     /// A minted id for the log.
     pub event_id: EventId,
 }
@@ -41,6 +46,43 @@ pub enum ChangeOutcome {
     /// Somebody else wrote it; nothing was written.
     NotAuthor,
     /// No such comment.
+    NotFound,
+}
+
+/// What a moderator does to a discussion. Each says how it is to be, not how it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiscussionAct {
+    /// Opens or closes it.
+    SetState(DiscussionState),
+    /// Makes new comments wait for a moderator, or not.
+    SetPremoderated(bool),
+    /// Pins these comments in this order, and no others.
+    Pin(Vec<CommentId>),
+}
+
+/// A change of a discussion.
+#[derive(Clone, Debug)]
+pub struct DiscussionChange {
+    /// Which.
+    pub discussion_id: DiscussionId,
+    /// How it is to be.
+    pub act: DiscussionAct,
+    /// Who acts.
+    pub by: UserId,
+    /// A minted id for the log.
+    pub event_id: EventId,
+}
+
+/// What a change of a discussion gave.
+#[derive(Clone, Debug)]
+pub enum DiscussionOutcome {
+    /// Done; the discussion as it is now.
+    Changed(Arc<Discussion>),
+    /// It already was so; nothing was written.
+    NoChange(Arc<Discussion>),
+    /// One to pin is missing, or not everybody can read it; nothing was written.
+    NotReadable(CommentId),
+    /// No such discussion.
     NotFound,
 }
 
@@ -99,12 +141,12 @@ pub trait CommentModeration: Send + Sync + Debug {
     /// Hides, restores, approves or buries a comment and adjusts every count (C5, C6, C8).
     async fn change_state(&self, change: StateChange) -> Result<ChangeOutcome, StoreError>;
 
-    /// Opens or closes a discussion. `false`: there is no such discussion.
-    async fn set_discussion_state(
+    /// Opens, closes, premoderates or pins, and writes a log entry of kind
+    /// [`LogKind::DiscussionChanged`](super::LogKind::DiscussionChanged) (C12, A1, P1).
+    async fn change_discussion(
         &self,
-        discussion: DiscussionId,
-        state: DiscussionState,
-    ) -> Result<bool, StoreError>;
+        change: DiscussionChange,
+    ) -> Result<DiscussionOutcome, StoreError>;
 
     /// Earlier texts, oldest first. Empty once buried (C6).
     async fn revisions(
@@ -112,6 +154,13 @@ pub trait CommentModeration: Send + Sync + Debug {
         discussion: DiscussionId,
         comment: CommentId,
     ) -> Result<Vec<Revision>, StoreError>;
+
+    /// The latest `limit` earlier texts of each of some comments, oldest first, by comment.
+    async fn latest_revisions(
+        &self,
+        comments: &[(DiscussionId, CommentId)],
+        limit: u32,
+    ) -> Result<Vec<((DiscussionId, CommentId), Revision)>, StoreError>;
 
     /// Counts a discussion from its rows and compares, without a change.
     async fn check_counts(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError>;

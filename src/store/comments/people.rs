@@ -88,4 +88,8 @@ pub trait CommentPeople: Send + Sync + Debug {
     /// Removes up to `limit` rows of what is kept around a person: replies to them, marks, posting
     /// keys. Not their comments. Returns how many; 0: all are gone (N7).
     async fn forget_person(&self, user: UserId, limit: u32) -> Result<u64, StoreError>;
+
+    /// Leaves nothing of what was deleted in the store's files (N8). Costs as much as copying
+    /// them; writes wait meanwhile.
+    async fn scrub(&self) -> Result<(), StoreError>;
 }

@@ -85,6 +85,12 @@ pub trait CommentReads: Send + Sync + Debug {
     /// The discussion that claimed a key (`url:…` or `entity:…`).
     async fn discussion_by_key(&self, key: &str) -> Result<Option<Arc<Discussion>>, StoreError>;
 
+    /// A part of all discussions by id, which is the order they were opened in (C13).
+    async fn discussion_ids(
+        &self,
+        slice: Slice<DiscussionId>,
+    ) -> Result<Vec<DiscussionId>, StoreError>;
+
     /// The comments that exist among `ids`, in no particular order.
     async fn comments(&self, ids: &[(DiscussionId, CommentId)])
     -> Result<Vec<Comment>, StoreError>;

@@ -27,6 +27,8 @@ pub struct NewDiscussion {
     pub premoderated: bool,
     /// Depth limit of its first layout.
     pub depth_limit: u16,
+    /// The moderator who opens it, for the audit log; `None` when its first comment does.
+    pub opened_by: Option<UserId>,
 }
 
 /// What opening a discussion gave.

@@ -7,7 +7,8 @@
 //! - **U5** entries of bans are only added; the same one again changes nothing;
 //! - **U6** entries are listed by their ids, in both directions, each once, by person or by actor;
 //! - **U7** a forgotten person has no name and no sign-in; the same subject is somebody new later;
-//! - **U8** an erasure that was asked for stays listed until it is done, and its steps only go forward.
+//! - **U8** an erasure that was asked for stays listed until it is done, and its steps only go forward;
+//! - **U9** after a scrub nothing of what was deleted is left in the store's files.
 
 use std::fmt::Debug;
 
@@ -114,4 +115,8 @@ pub trait UserErasures: Send + Sync + Debug {
 
     /// Those that are not done, oldest first, up to `limit` (U8).
     async fn open_erasures(&self, limit: u32) -> Result<Vec<Erasure>, StoreError>;
+
+    /// Leaves nothing of what was deleted in the store's files (U9). Costs as much as copying
+    /// them; writes wait meanwhile.
+    async fn scrub(&self) -> Result<(), StoreError>;
 }

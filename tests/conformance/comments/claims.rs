@@ -136,10 +136,7 @@ async fn c3_a_replay_is_answered_whatever_happened_to_discussion_and_parent(env:
     new.id = CommentId::new(env.ids.mint_reply(root.id.get()).unwrap());
     let reply = created(env.create(new.clone()).await);
     env.bury(&root).await;
-    env.store
-        .set_discussion_state(discussion, DiscussionState::Closed)
-        .await
-        .unwrap();
+    env.set_state(discussion, DiscussionState::Closed).await;
     new.id = CommentId::new(env.mint());
     new.comments_max = 2;
     assert_eq!(replayed(env.create(new).await).id, reply.id);
@@ -148,10 +145,7 @@ async fn c3_a_replay_is_answered_whatever_happened_to_discussion_and_parent(env:
 
 async fn c3_a_refused_create_does_not_use_up_its_key(env: Comments) {
     let discussion = env.open(1).await;
-    let set = async |state| {
-        let known = env.store.set_discussion_state(discussion, state).await;
-        assert!(known.unwrap());
-    };
+    let set = async |state| env.set_state(discussion, state).await;
     set(DiscussionState::Closed).await;
     let refused = keyed(&env, discussion, "k", 1);
     expect_outcome!(env.create(refused).await, CreateOutcome::DiscussionClosed);

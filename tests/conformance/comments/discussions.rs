@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use threadline::domain::discussion::{DiscussionState, Layout};
 use threadline::domain::ids::DiscussionId;
+use threadline::domain::page::Slice;
 use threadline::store::comments::{
-    CountCheck, CreateOutcome, ImportOutcome, NewDiscussion, Opened,
+    CountCheck, CreateOutcome, DiscussionAct, DiscussionOutcome, ImportOutcome, NewDiscussion,
+    Opened,
 };
 
-use super::kit::{SOURCE_MS, created, expect_outcome, source_comment};
+use super::kit::{SOURCE_MS, created, expect_outcome, source_comment, source_discussion};
 use super::{Cases, Comments};
 use crate::env::cases;
 
@@ -25,6 +27,7 @@ pub(super) const CASES: Cases = cases![
     c11_a_missing_discussion_refuses,
     c11_an_import_stops_at_the_limit,
     c11_creates_at_once_do_not_pass_the_limit,
+    c13_the_list_holds_every_discussion_once_by_the_order_of_opening,
 ];
 
 fn with_url(env: &Comments, url: &str) -> NewDiscussion {
@@ -139,6 +142,7 @@ async fn c10_every_field_comes_back_as_it_was_opened(env: Comments) {
         entity: Some(("post".to_owned(), "ex𝌆tic".to_owned())),
         premoderated: true,
         depth_limit: 3,
+        opened_by: None,
     };
     let Opened::New(opened) = env.store.open_discussion(new.clone()).await.unwrap() else {
         panic!("its keys are free");
@@ -195,8 +199,7 @@ async fn c11_a_closed_discussion_refuses_until_it_is_opened(env: Comments) {
     let discussion = env.open(1).await;
     let root = env.post(discussion).await;
     let set = async |state| {
-        let known = env.store.set_discussion_state(discussion, state).await;
-        assert!(known.unwrap());
+        env.set_state(discussion, state).await;
         assert_eq!(env.discussion(discussion).await.state, state);
     };
     set(DiscussionState::Closed).await;
@@ -222,11 +225,11 @@ async fn c11_a_missing_discussion_refuses(env: Comments) {
         CreateOutcome::DiscussionMissing
     );
     assert_eq!(env.find(missing, refused.id).await, None);
-    let known = env
-        .store
-        .set_discussion_state(missing, DiscussionState::Closed)
-        .await;
-    assert!(!known.unwrap());
+    let act = DiscussionAct::SetState(DiscussionState::Closed);
+    expect_outcome!(
+        env.change_discussion(missing, act).await,
+        DiscussionOutcome::NotFound
+    );
     assert_eq!(env.store.discussions(&[missing]).await.unwrap(), vec![]);
     assert_eq!(
         env.store.recount(missing).await.unwrap(),
@@ -279,4 +282,55 @@ async fn c11_creates_at_once_do_not_pass_the_limit(env: Comments) {
         );
     }
     assert_eq!(env.audit(discussion).await.len(), 10);
+}
+
+/// The whole list, read in pages of `limit`.
+async fn listed(env: &Comments, ascending: bool, limit: u32) -> Vec<DiscussionId> {
+    let (mut ids, mut slice) = (
+        Vec::new(),
+        Slice {
+            above: None,
+            below: None,
+            ascending,
+            limit,
+        },
+    );
+    loop {
+        let page = env.store.discussion_ids(slice).await.unwrap();
+        assert!(page.len() <= usize::try_from(limit).unwrap());
+        let Some(last) = page.last() else {
+            return ids;
+        };
+        slice = slice.beyond(*last, limit);
+        ids.extend(page);
+    }
+}
+
+async fn c13_the_list_holds_every_discussion_once_by_the_order_of_opening(env: Comments) {
+    assert!(listed(&env, true, 3).await.is_empty());
+    let mut opened = Vec::new();
+    for _ in 0..7 {
+        opened.push(env.open(1).await);
+    }
+    // One of another system lies where its time is.
+    let (old, _) = env
+        .store
+        .import_discussion(source_discussion("old"))
+        .await
+        .unwrap();
+    opened.insert(0, old.id);
+    for limit in [1, 3, 8, 100] {
+        assert_eq!(listed(&env, true, limit).await, opened, "{limit}");
+        let mut newest = listed(&env, false, limit).await;
+        newest.reverse();
+        assert_eq!(newest, opened, "{limit}");
+    }
+    let between = Slice {
+        above: Some(opened[2]),
+        below: Some(opened[5]),
+        ascending: false,
+        limit: 9,
+    };
+    let found = env.store.discussion_ids(between).await.unwrap();
+    assert_eq!(found, [opened[4], opened[3]]);
 }

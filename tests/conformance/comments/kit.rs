@@ -5,19 +5,21 @@ use std::sync::Arc;
 use threadline::domain::body::BodyFormat;
 use threadline::domain::comment::{Comment, CommentState, StateAct};
 use threadline::domain::counts::DiscussionCounts;
-use threadline::domain::discussion::Discussion;
+use threadline::domain::discussion::{Discussion, DiscussionState};
 use threadline::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use threadline::domain::page::Slice;
 use threadline::store::comments::{
-    ChangeOutcome, Claim, CreateOutcome, EditComment, IMPORT_BATCH_MAX, ImportComment,
-    ImportDiscussion, ImportOutcome, Lane, LogEntry, NewComment, NewDiscussion, Opened,
-    StateChange,
+    ChangeOutcome, Claim, CreateOutcome, DiscussionAct, DiscussionChange, DiscussionOutcome,
+    EditComment, IMPORT_BATCH_MAX, ImportComment, ImportDiscussion, ImportOutcome, Lane, LogEntry,
+    NewComment, NewDiscussion, Opened, StateChange,
 };
 
 use super::Comments;
 
 pub(crate) const ANN: UserId = UserId::new(101);
 pub(crate) const BOB: UserId = UserId::new(102);
+/// Who acts where a case does not care.
+pub(crate) const MODERATOR: UserId = UserId::new(109);
 /// As many comments as a discussion may hold where a case does not care.
 pub(crate) const PLENTY: i64 = 1_000_000;
 /// A source's clock where a case does not care: two years before the trial.
@@ -133,6 +135,7 @@ impl Comments {
             entity: None,
             premoderated: false,
             depth_limit,
+            opened_by: None,
         }
     }
 
@@ -210,6 +213,8 @@ impl Comments {
             act,
             only_author: None,
             expected_revision: None,
+            by: MODERATOR,
+            reason: String::new(),
             event_id: self.event(),
         }
     }
@@ -232,6 +237,31 @@ impl Comments {
 
     pub(crate) async fn bury(&self, row: &Comment) -> Comment {
         changed(self.act(row, StateAct::Bury).await)
+    }
+
+    pub(crate) async fn change_discussion(
+        &self,
+        discussion_id: DiscussionId,
+        act: DiscussionAct,
+    ) -> DiscussionOutcome {
+        let change = DiscussionChange {
+            discussion_id,
+            act,
+            by: MODERATOR,
+            event_id: self.event(),
+        };
+        self.store.change_discussion(change).await.unwrap()
+    }
+
+    /// Opens or closes a discussion that is there.
+    pub(crate) async fn set_state(&self, discussion: DiscussionId, state: DiscussionState) {
+        let act = DiscussionAct::SetState(state);
+        match self.change_discussion(discussion, act).await {
+            DiscussionOutcome::Changed(now) | DiscussionOutcome::NoChange(now) => {
+                assert_eq!(now.state, state);
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The row as it is now.

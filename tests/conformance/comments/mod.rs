@@ -9,8 +9,10 @@ mod imports;
 mod index;
 pub(crate) mod kit;
 mod layouts;
+mod moderation;
 mod people;
 mod places;
+mod reports;
 mod restores;
 mod runs;
 mod slices;
@@ -46,6 +48,8 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         imports::CASES,
         restores::CASES,
         places::CASES,
+        reports::CASES,
+        moderation::CASES,
         walking::CASES,
         property::CASES,
     ]

@@ -294,7 +294,7 @@ async fn c6_changing_what_does_not_exist_is_not_found(env: Comments) {
     let mut foreign = env.change_of(&root, StateAct::Hide);
     foreign.discussion_id = there;
     for change in [missing, foreign] {
-        expect_outcome!(env.change(change).await, ChangeOutcome::NotFound);
+        expect_outcome!(env.change(change.clone()).await, ChangeOutcome::NotFound);
         let found = env.store.revisions(change.discussion_id, change.comment_id);
         assert_eq!(found.await.unwrap(), vec![]);
     }
@@ -318,7 +318,7 @@ async fn c12_every_change_of_state_is_logged_once_under_the_id_given(env: Commen
         (&root, StateAct::Bury),
     ] {
         let change = env.change_of(row, act);
-        changed(env.change(change).await);
+        changed(env.change(change.clone()).await);
         want.push(LogEntry {
             event_id: change.event_id,
             kind: LogKind::StateChanged,

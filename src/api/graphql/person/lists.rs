@@ -1,5 +1,6 @@
 //! The viewer's own lists.
 
+use super::ErasureNode;
 use async_graphql::{ComplexObject, Context, Object, Result, SimpleObject};
 
 use crate::api::graphql::comment::CommentNode;
@@ -147,6 +148,16 @@ impl ViewerNode {
         before: Option<String>,
     ) -> Option<Result<ReplyConnection>> {
         Some(replies(ctx, page_args(first, after, last, before)).await)
+    }
+
+    /// The erasure of their data that they asked for. Null when they did not.
+    async fn erasure(&self, ctx: &Context<'_>) -> Option<Result<ErasureNode>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            let erasure = loader.service.viewer_erasure(&loader.request).await;
+            Ok(erasure.map_err(failure)?.map(ErasureNode::from))
+        };
+        found.await.transpose()
     }
 
     /// Whom they block, blocked last first.

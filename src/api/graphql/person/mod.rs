@@ -16,6 +16,7 @@ use crate::domain::ids::opaque::{decode_comment, decode_discussion, decode_user}
 use crate::domain::user::User;
 use crate::service::blocks::PersonRefusal;
 use crate::service::reading::DiscussionRef;
+use crate::store::users::Erasure;
 
 /// A ban that holds.
 #[derive(Clone, Debug, SimpleObject)]
@@ -32,6 +33,44 @@ impl From<Ban> for BanNode {
         Self {
             until: ban.until_ms.map(DateTime),
             reason: ban.reason,
+        }
+    }
+}
+
+/// How far an erasure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub(super) enum ErasureState {
+    /// It goes on; parts may still be read.
+    Running,
+    /// Nothing can be read any more. Slack parts of the store's files may hold texts until these
+    /// are rewritten.
+    Emptied,
+    /// Nothing is left in the store's files.
+    Done,
+}
+
+/// An erasure of the viewer's data.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+#[graphql(name = "Erasure")]
+pub(super) struct ErasureNode {
+    /// How far it is.
+    state: ErasureState,
+    /// When it was asked for.
+    asked_at: DateTime,
+    /// Since when it is done. Null before.
+    done_at: Option<DateTime>,
+}
+
+impl From<Erasure> for ErasureNode {
+    fn from(erasure: Erasure) -> Self {
+        Self {
+            state: match (erasure.emptied_ms, erasure.done_ms) {
+                (_, Some(_)) => ErasureState::Done,
+                (Some(_), None) => ErasureState::Emptied,
+                (None, None) => ErasureState::Running,
+            },
+            asked_at: DateTime(erasure.asked_ms),
+            done_at: erasure.done_ms.map(DateTime),
         }
     }
 }
@@ -236,5 +275,14 @@ impl PersonMutation {
             Ok(found.map_err(failure)?.map(DiscussionNode))
         };
         done.await.transpose()
+    }
+
+    /// Erases everything of the viewer: their comments become tombstones, name, sign-ins, blocks,
+    /// marks and earlier texts go. It cannot be undone, and goes on when nobody waits for it.
+    async fn erase_my_data(&self, ctx: &Context<'_>, confirm: ID) -> Result<ErasureNode> {
+        let loader = loader_of(ctx)?;
+        let confirm = decode_user(&confirm).map_err(|error| bad_input("confirm", error))?;
+        let erasure = loader.service.erase_viewer(&loader.request, confirm).await;
+        erasure.map(ErasureNode::from).map_err(failure)
     }
 }

@@ -1,22 +1,23 @@
-//! Edits, changes of state, revisions and recounts.
+//! Edits, changes of state and recounts.
 
 use async_trait::async_trait;
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::SqliteConnection;
 
-use super::SqliteComments;
 use super::counting;
 use super::create::{append_log, load_comment, mark_hidden};
 use super::discussions::load_discussion;
-use super::people;
-use super::rows;
+use super::{
+    SqliteComments, audit, moderating, moderation_queue, people, reports, revisions, rows,
+};
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::{Comment, CommentState, StateAct, StateRefusal};
 use crate::domain::counts::{CountedRow, branch_tallies};
-use crate::domain::discussion::{Discussion, DiscussionState};
+use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::store::StoreError;
 use crate::store::comments::{
-    ChangeOutcome, CommentModeration, CountCheck, EditComment, LogKind, Revision, StateChange,
+    ChangeOutcome, CommentModeration, CountCheck, DiscussionChange, DiscussionOutcome, EditComment,
+    LogKind, Revision, StateChange,
 };
 use crate::store::driver::sqlite::DuringOp as _;
 
@@ -56,7 +57,8 @@ pub(super) async fn edit(
         .execute(&mut *db)
         .await
         .during(OP)?;
-    let mut state = old.state;
+    let old_state = old.state;
+    let mut state = old_state;
     if edit.waits && state == CommentState::Published {
         let Some(discussion) = load_discussion(db, edit.discussion_id).await? else {
             return Ok(ChangeOutcome::NotFound);
@@ -75,6 +77,9 @@ pub(super) async fn edit(
         ..old
     };
     store(db, &new).await?;
+    if new.state == CommentState::Pending && old_state != new.state {
+        moderation_queue::wait(db, new.discussion_id, new.id, edit.event_id.time_ms()).await?;
+    }
     append_log(
         db,
         new.discussion_id,
@@ -138,6 +143,7 @@ async fn change_state(
     {
         return Ok(ChangeOutcome::Stale(old));
     }
+    audit::state_changed(db, &change, old.author_id).await?;
     let live_below = recount_branch(db, &discussion, &old, state).await?;
     let revision = old.revision.saturating_add(1);
     let new = if change.act == StateAct::Bury {
@@ -164,6 +170,7 @@ async fn change_state(
     if state == CommentState::Published {
         people::let_through(db, &new, change.event_id).await?;
     }
+    moderation_queue::decide(db, new.discussion_id, new.id).await?;
     if state == CommentState::Hidden && !discussion.has_hidden {
         mark_hidden(db, discussion.id).await?;
     }
@@ -178,10 +185,11 @@ async fn change_state(
     Ok(ChangeOutcome::Changed(new))
 }
 
-/// Removes what a buried comment must no longer have anywhere.
+/// Removes what a buried comment must no longer have anywhere. Reports may quote it.
 async fn forget_texts(db: &mut SqliteConnection, old: &Comment) -> Result<(), StoreError> {
     const OP: &str = "comments.bury";
     people::unnote_reply(db, old).await?;
+    reports::forget_words(db, old.discussion_id, old.id).await?;
     sqlx::query("DELETE FROM comment_revisions WHERE discussion_id = ? AND comment_id = ?")
         .bind(old.discussion_id.get())
         .bind(old.id.get())
@@ -275,24 +283,15 @@ impl CommentModeration for SqliteComments {
         .await
     }
 
-    async fn set_discussion_state(
+    async fn change_discussion(
         &self,
-        discussion: DiscussionId,
-        state: DiscussionState,
-    ) -> Result<bool, StoreError> {
-        const OP: &str = "comments.set_discussion_state";
-        self.change(OP, discussion, move |db| {
-            Box::pin(async move {
-                let changed =
-                    sqlx::query("UPDATE discussions SET state = ? WHERE discussion_id = ?")
-                        .bind(state.code())
-                        .bind(discussion.get())
-                        .execute(db)
-                        .await
-                        .during(OP)?;
-                Ok(changed.rows_affected() == 1)
-            })
-        })
+        change: DiscussionChange,
+    ) -> Result<DiscussionOutcome, StoreError> {
+        self.change(
+            "comments.change_discussion",
+            change.discussion_id,
+            move |db| Box::pin(moderating::change_discussion(db, change)),
+        )
         .await
     }
 
@@ -301,32 +300,17 @@ impl CommentModeration for SqliteComments {
         discussion: DiscussionId,
         comment: CommentId,
     ) -> Result<Vec<Revision>, StoreError> {
-        const OP: &str = "comments.revisions";
-        self.group.count(1);
-        let found = sqlx::query(
-            "SELECT revision, body, format FROM comment_revisions \
-             WHERE discussion_id = ? AND comment_id = ? ORDER BY revision",
-        )
-        .bind(discussion.get())
-        .bind(comment.get())
-        .fetch_all(self.group.readers())
-        .await
-        .during(OP)?;
-        let corrupt = |column| StoreError::corrupt("comment_revisions", comment, column);
-        found
-            .iter()
-            .map(|row| {
-                let revision: i64 = row.try_get(0).during(OP)?;
-                let format: i64 = row.try_get(2).during(OP)?;
-                Ok(Revision {
-                    revision: u32::try_from(revision)
-                        .ok()
-                        .ok_or_else(|| corrupt("revision"))?,
-                    body: row.try_get(1).during(OP)?,
-                    format: BodyFormat::from_code(format).ok_or_else(|| corrupt("format"))?,
-                })
-            })
-            .collect()
+        let at = [(discussion, comment)];
+        let found = revisions::latest(&self.group, &at, u32::MAX).await?;
+        Ok(found.into_iter().map(|(_, revision)| revision).collect())
+    }
+
+    async fn latest_revisions(
+        &self,
+        comments: &[(DiscussionId, CommentId)],
+        limit: u32,
+    ) -> Result<Vec<((DiscussionId, CommentId), Revision)>, StoreError> {
+        revisions::latest(&self.group, comments, limit).await
     }
 
     async fn check_counts(&self, discussion: DiscussionId) -> Result<CountCheck, StoreError> {

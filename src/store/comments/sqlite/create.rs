@@ -4,6 +4,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::counting;
 use super::discussions::load_discussion;
+use super::moderation_queue;
 use super::people;
 use super::reads::json;
 use super::rows::{self, comment_columns};
@@ -75,6 +76,9 @@ pub(super) async fn create(
         Some(new.id),
     )
     .await?;
+    if comment.state == CommentState::Pending {
+        moderation_queue::wait(db, discussion.id, comment.id, comment.id.time_ms()).await?;
+    }
     if let Some(claim) = &new.claim {
         insert_claim(db, &comment, claim, now_ms).await?;
     }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use sqlx::SqliteConnection;
 
 use super::rows::{self, discussion_columns};
-use super::{SqliteComments, change, create, import};
+use super::{SqliteComments, audit, change, create, import};
 use crate::domain::discussion::{Discussion, DiscussionState, entity_key, url_key};
 use crate::domain::ids::DiscussionId;
 use crate::store::StoreError;
@@ -103,6 +103,9 @@ async fn open(db: &mut SqliteConnection, new: NewDiscussion) -> Result<Opened, S
     insert_discussion(db, &new, DiscussionState::Open).await?;
     for key in &keys {
         claim_key(db, key, new.id).await?;
+    }
+    if let Some(by) = new.opened_by {
+        audit::opened(db, new.id, by).await?;
     }
     let row = load_discussion(db, new.id).await?;
     row.map(Opened::New)

@@ -5,6 +5,7 @@
 //! exact, without a margin: a write without index row is ordered against builds by the transaction
 //! (`unindexed_id` is raised to whatever build has begun).
 
+mod audit;
 mod bare;
 mod cache;
 mod change;
@@ -14,11 +15,16 @@ mod discussions;
 mod import;
 mod index;
 mod layouts;
+mod listing;
+mod moderating;
+mod moderation_queue;
 mod origins;
 mod people;
 mod queue;
 mod reads;
 mod recount;
+mod reports;
+mod revisions;
 mod rows;
 
 use std::sync::Arc;
@@ -38,6 +44,7 @@ pub const MIGRATIONS: &[Migration] = &[
     include_str!("../../../../deploy/sql/sqlite/comments_0001.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0003.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0004.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0005.sql"),
 ];
 

@@ -327,6 +327,10 @@ impl CommentPeople for SqliteComments {
         Ok(places(found))
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        self.group.scrub("comments.scrub").await
+    }
+
     async fn forget_person(&self, user: UserId, limit: u32) -> Result<u64, StoreError> {
         self.group
             .write("comments.forget_person", move |db| {

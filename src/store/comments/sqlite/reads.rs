@@ -8,7 +8,7 @@ use sqlx::Row as _;
 
 use super::cache::Epoch;
 use super::rows::{self, comment_columns, discussion_columns, lane_key};
-use super::{SqliteComments, origins};
+use super::{SqliteComments, listing, origins};
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::counts::{CountedRow, Run, Tally};
 use crate::domain::discussion::Discussion;
@@ -216,6 +216,13 @@ impl CommentReads for SqliteComments {
         Ok(self.discussions(&[id]).await?.pop())
     }
 
+    async fn discussion_ids(
+        &self,
+        slice: Slice<DiscussionId>,
+    ) -> Result<Vec<DiscussionId>, StoreError> {
+        listing::discussion_ids(&self.group, slice).await
+    }
+
     async fn comments(
         &self,
         ids: &[(DiscussionId, CommentId)],
@@ -412,34 +419,7 @@ impl CommentReads for SqliteComments {
         author: UserId,
         slice: Slice,
     ) -> Result<Vec<(DiscussionId, CommentId)>, StoreError> {
-        macro_rules! sql {
-            ($direction:literal) => {
-                concat!(
-                    "SELECT discussion_id, comment_id FROM comments_by_author \
-                     WHERE author_id = ? AND comment_id > ? AND comment_id < ? \
-                     ORDER BY comment_id ",
-                    $direction,
-                    " LIMIT ?"
-                )
-            };
-        }
-        self.group.count(1);
-        let found: Vec<(i64, i64)> = sqlx::query_as(if slice.ascending {
-            sql!("ASC")
-        } else {
-            sql!("DESC")
-        })
-        .bind(author.get())
-        .bind(slice.above.map_or(i64::MIN, CommentId::get))
-        .bind(slice.below.map_or(i64::MAX, CommentId::get))
-        .bind(i64::from(slice.limit))
-        .fetch_all(self.group.readers())
-        .await
-        .during("comments.by_author")?;
-        Ok(found
-            .into_iter()
-            .map(|(d, c)| (DiscussionId::new(d), CommentId::new(c)))
-            .collect())
+        listing::by_author(&self.group, author, slice).await
     }
 
     async fn log(

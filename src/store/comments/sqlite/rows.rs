@@ -31,7 +31,7 @@ macro_rules! discussion_columns {
         "discussion_id, title, url, entity_type, entity_id, state, premoderated, has_hidden, \
          layout, depth_limit, built_from, other_layout, other_depth_limit, other_built_from, \
          unindexed_id, all_total, all_published, all_visible, all_shown, \
-         roots_total, roots_published, roots_visible, roots_shown, other_counted_to"
+         roots_total, roots_published, roots_visible, roots_shown, other_counted_to, pinned"
     };
 }
 pub(super) use discussion_columns;
@@ -171,6 +171,7 @@ pub(super) fn discussion(row: &SqliteRow) -> Result<Arc<Discussion>, StoreError>
         layout: layout(8)?.ok_or_else(|| corrupt("layout"))?,
         other_layout: layout(11)?,
         other_counted_to: CommentId::new(row.try_get(23).during(OP)?),
+        pinned: unpack(row.try_get(24).during(OP)?, id)?.into(),
         counts: DiscussionCounts {
             all: tally(row, 15)?,
             roots: tally(row, 19)?,

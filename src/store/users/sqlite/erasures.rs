@@ -87,6 +87,10 @@ impl UserErasures for SqliteUsers {
             .await
     }
 
+    async fn scrub(&self) -> Result<(), StoreError> {
+        self.group.scrub("users.scrub").await
+    }
+
     async fn open_erasures(&self, limit: u32) -> Result<Vec<Erasure>, StoreError> {
         self.group.count(1);
         let found: Vec<Row> = sqlx::query_as(

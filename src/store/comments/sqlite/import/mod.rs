@@ -150,6 +150,7 @@ async fn open(
         entity,
         premoderated: new.kept.is_some_and(|kept| kept.premoderated),
         depth_limit: new.depth_limit,
+        opened_by: None,
     };
     let state = if new.closed {
         DiscussionState::Closed
@@ -200,6 +201,7 @@ async fn write(
     }
     let tallies = Tallies::of(db, discussion, &mut comments).await?;
     put::comments(db, &comments).await?;
+    put::waiting(db, &comments, marker).await?;
     // Rows that were there first: the runs they lie in are still the old ones.
     tallies.adjust(db, discussion).await?;
     lanes::add(db, discussion, &comments, &tallies).await?;

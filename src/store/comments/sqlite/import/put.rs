@@ -7,8 +7,8 @@ use sqlx::{QueryBuilder, SqliteConnection};
 
 use super::super::rows;
 use super::OP;
-use crate::domain::comment::Comment;
-use crate::domain::ids::{CommentId, DiscussionId, UserId};
+use crate::domain::comment::{Comment, CommentState};
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::store::StoreError;
 use crate::store::comments::{Origin, Revision};
 use crate::store::driver::sqlite::DuringOp as _;
@@ -73,6 +73,31 @@ pub(super) async fn comments(
             row.push_bind(comment.author_id.get());
             row.push_bind(comment.id.get());
             row.push_bind(comment.discussion_id.get());
+        });
+        run(db, &mut insert, piece.len()).await?;
+    }
+    Ok(())
+}
+
+/// The places in the moderation queue of those that wait; `marker` was minted just now.
+pub(super) async fn waiting(
+    db: &mut SqliteConnection,
+    comments: &[Comment],
+    marker: i64,
+) -> Result<(), StoreError> {
+    let is_pending = |comment: &&Comment| comment.state == CommentState::Pending;
+    let pending: Vec<&Comment> = comments.iter().filter(is_pending).collect();
+    let since_ms = EventId::new(marker).time_ms();
+    for piece in pending.chunks(PIECE) {
+        let mut insert = QueryBuilder::new(
+            "INSERT INTO moderation_queue (discussion_id, comment_id, since_ms, is_pending, \
+             reports, reasons) ",
+        );
+        insert.push_values(piece, |mut row, comment| {
+            row.push_bind(comment.discussion_id.get());
+            row.push_bind(comment.id.get());
+            row.push_bind(since_ms);
+            row.push_bind(1_i64).push_bind(0_i64).push_bind(0_i64);
         });
         run(db, &mut insert, piece.len()).await?;
     }
