@@ -41,6 +41,17 @@
 //! - **A2** the audit log is read by event in both directions under any filter;
 //! - **P1** pins are set as a whole, in order, and only of comments that anybody can read.
 //!
+//! Around a person:
+//!
+//! - **N1** a reply to somebody else is noted with it, once however often it is retried;
+//! - **N2** a reply that waits is listed once it is let through, a buried one never; imports note none;
+//! - **N3** the replies to a person are listed by event, each once, in both directions;
+//! - **N4** what is read of replies only moves forward, and never beyond the newest reply;
+//! - **N5** what is seen of a discussion only moves forward, and never beyond its newest comment;
+//! - **N6** the rows after one come in order and without their texts;
+//! - **N7** a forgotten person has no replies, no marks and no posting keys left;
+//! - **N8** after a scrub nothing of what was deleted is left in the store's files.
+//!
 //! Imports:
 //!
 //! - **I1** the same row imported twice is one comment with one id;
@@ -55,6 +66,7 @@
 mod audit;
 mod index;
 mod moderation;
+mod people;
 mod reads;
 mod reports;
 pub mod sqlite;
@@ -67,6 +79,7 @@ pub use moderation::{
     ChangeOutcome, CommentModeration, CountCheck, DiscussionAct, DiscussionChange,
     DiscussionOutcome, Revision, StateChange, WrongCount,
 };
+pub use people::{CommentPeople, ReplyTo, RowFacts};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use reports::{
     CommentReports, DismissOutcome, Dismissal, NewReport, QueueFilter, QueueItem, Report,
@@ -86,7 +99,13 @@ pub const IMPORT_BATCH_MAX: usize = 500;
 
 /// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
 pub trait CommentStore:
-    CommentReads + CommentWrites + CommentModeration + CommentReports + CommentAudit + CommentIndex
+    CommentReads
+    + CommentWrites
+    + CommentModeration
+    + CommentReports
+    + CommentAudit
+    + CommentIndex
+    + CommentPeople
 {
 }
 
@@ -97,5 +116,6 @@ impl<T> CommentStore for T where
         + CommentReports
         + CommentAudit
         + CommentIndex
+        + CommentPeople
 {
 }

@@ -5,6 +5,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::counting;
 use super::discussions::load_discussion;
 use super::moderation_queue;
+use super::people;
 use super::reads::json;
 use super::rows::{self, comment_columns};
 use crate::domain::comment::{Comment, CommentState, DEPTH_MAX, branch_of};
@@ -42,10 +43,10 @@ pub(super) async fn create(
     if discussion.counts.all.total >= new.comments_max {
         return Ok(CreateOutcome::DiscussionFull);
     }
-    let ancestors = match new.parent_id {
-        None => Vec::new(),
+    let (ancestors, answered) = match new.parent_id {
+        None => (Vec::new(), UserId::NOBODY),
         Some(parent) => match ancestors_under(db, discussion.id, parent).await? {
-            Ok(ancestors) => ancestors,
+            Ok(above) => above,
             Err(refusal) => return Ok(refusal),
         },
     };
@@ -83,6 +84,7 @@ pub(super) async fn create(
         insert_claim(db, &comment, claim, now_ms).await?;
     }
     count_new(db, &discussion, &comment).await?;
+    people::note_reply(db, &comment, answered).await?;
     Ok(CreateOutcome::Created(comment))
 }
 
@@ -118,12 +120,12 @@ async fn claimed_before(
         .map(CreateOutcome::Replayed))
 }
 
-/// A reply's ancestors, or why there can be no reply.
+/// A reply's ancestors and who is answered, or why there can be no reply.
 async fn ancestors_under(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
     parent: CommentId,
-) -> Result<Result<Vec<CommentId>, CreateOutcome>, StoreError> {
+) -> Result<Result<(Vec<CommentId>, UserId), CreateOutcome>, StoreError> {
     let Some(parent) = load_comment(db, discussion, parent).await? else {
         return Ok(Err(CreateOutcome::ParentMissing));
     };
@@ -139,7 +141,7 @@ async fn ancestors_under(
     }
     let mut ancestors = parent.ancestors;
     ancestors.push(parent.id);
-    Ok(Ok(ancestors))
+    Ok(Ok((ancestors, parent.author_id)))
 }
 
 /// The counted facts of some rows, oldest first.
