@@ -31,6 +31,7 @@ use crate::service::{Ports, Service, ServiceResult};
 use crate::store::open::{self, Stores};
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
+use crate::worker::eraser::Eraser;
 use crate::worker::index_builder::IndexBuilder;
 use crate::worker::walker::TableWalker;
 
@@ -148,6 +149,7 @@ impl AppBuilder {
         let ports = Ports {
             comments: Arc::clone(&stores.comments),
             users: Arc::clone(&stores.users),
+            states: Arc::clone(&stores.states),
             flags: Arc::clone(&stores.flags),
             wake: Arc::clone(&stores.wake),
             ids,
@@ -241,6 +243,8 @@ impl App {
             }
         });
         self.index_builder.clone().start(&self.phases.work);
+        let scrub_interval = self.config.stores.scrub_interval.get();
+        Eraser::new(self.service.clone(), scrub_interval).start(&self.phases.work);
         self.address = Some(address);
         tracing::info!(%address, "serving");
     }

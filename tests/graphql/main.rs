@@ -9,6 +9,8 @@
 )]
 
 mod bad_input;
+mod bans;
+mod blocks;
 mod contexts;
 mod discussion_list;
 mod found;
@@ -16,6 +18,7 @@ mod leaks;
 mod moderation;
 mod modes;
 mod pages;
+mod replies;
 mod restore;
 mod scroll;
 mod support;

@@ -15,6 +15,7 @@ mod load;
 mod moderation;
 mod mutation;
 mod payload;
+mod person;
 mod query;
 mod scalars;
 mod user;
@@ -29,6 +30,7 @@ use self::live::{Hub, Subscription};
 use self::load::Loader;
 use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
+use self::person::PersonMutation;
 use self::query::Query;
 use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
 use crate::service::people::Subject;
@@ -45,11 +47,11 @@ struct Queries(Query, ModerationQuery);
 /// Everything that can be written. Expected refusals are part of the payloads.
 #[derive(Debug, MergedObject)]
 #[graphql(name = "Mutation")]
-struct Mutations(Mutation, ModerationMutation);
+struct Mutations(Mutation, ModerationMutation, PersonMutation);
 
 fn schema() -> ThreadlineSchema {
     let queries = Queries(Query, ModerationQuery);
-    let mutations = Mutations(Mutation, ModerationMutation);
+    let mutations = Mutations(Mutation, ModerationMutation, PersonMutation);
     Schema::build(queries, mutations, Subscription).finish()
 }
 

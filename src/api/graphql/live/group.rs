@@ -198,7 +198,7 @@ impl Hub {
         let service = &self.0.service;
         let loader = Loader {
             service: service.clone(),
-            request: Arc::new(service.event_request(key.role)),
+            request: Arc::new(service.event_request(key.role, Arc::default())),
         };
         let request = Operation::graphql(&operation.0).data(loader).data(source);
         metrics::counter!("threadline_live_executions_total").increment(1);
