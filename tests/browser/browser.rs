@@ -3,7 +3,8 @@
 //! What a page shows is asked for by small scripts, and waited for by asking again: no case knows
 //! how long anything takes.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -44,6 +45,7 @@ impl WebDriverCompatibleCommand for Extension {
 #[derive(Debug)]
 pub(crate) struct Browser {
     driver: Child,
+    port: u16,
     client: Client,
 }
 
@@ -58,7 +60,7 @@ impl Browser {
         let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let mut ports = lines.map_while(Result::ok).filter_map(|line| {
             let (_, port) = line.split_once("successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
+            port.trim_end_matches('.').parse::<u16>().ok()
         });
         let port = ports.next().unwrap();
         let arguments = [
@@ -79,7 +81,11 @@ impl Browser {
             .connect(&format!("http://127.0.0.1:{port}"))
             .await
             .unwrap();
-        Self { driver, client }
+        Self {
+            driver,
+            port,
+            client,
+        }
     }
 
     pub(crate) const fn client(&self) -> &Client {
@@ -247,9 +253,17 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver closes its browser when it is asked to end; a kill would leave it.
-        let line = format!("kill -TERM {}", self.driver.id());
-        Command::new("sh").args(["-c", &line]).status().ok();
+        // Asked to shut down, the driver closes its browser first; a signal would leave that behind.
+        let asked = TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut stream| {
+            stream.set_read_timeout(Some(DEADLINE))?;
+            stream.write_all(
+                b"GET /shutdown HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+            )?;
+            stream.read_to_end(&mut Vec::new())
+        });
+        if asked.is_err() {
+            self.driver.kill().ok();
+        }
         self.driver.wait().ok();
     }
 }

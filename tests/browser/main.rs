@@ -25,6 +25,7 @@ mod embedding;
 mod live;
 mod looks;
 mod moderating;
+mod persons;
 mod reading;
 mod scripts;
 mod shots;
@@ -73,6 +74,10 @@ fn main() -> ExitCode {
             a_report_reaches_the_queue_and_is_answered,
             a_waiting_comment_is_approved_from_the_queue,
             pins_are_shown_on_top_and_go_away;
+        persons: a_blocked_person_is_a_placeholder_until_they_are_unblocked,
+            a_banned_person_is_told_in_the_form,
+            answers_are_listed_and_marked_as_read,
+            what_is_new_since_the_last_visit_is_told_and_marked;
         live: what_others_write_comes_in_without_moving_what_is_read,
             a_second_tab_shows_a_post_an_edit_and_a_deletion,
             a_lost_connection_is_told_and_what_was_missed_comes_after_it,

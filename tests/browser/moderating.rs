@@ -89,7 +89,7 @@ pub(crate) async fn a_report_reaches_the_queue_and_is_answered() {
     let nav = "return [...document.querySelectorAll('#places a')].map((it) => it.innerText)";
     assert_eq!(
         world.browser.js(nav).await,
-        serde_json::json!(["Discussions"])
+        serde_json::json!(["Discussions", "You"])
     );
     world.open("/moderation").await;
     world

@@ -19,6 +19,22 @@ pub(crate) async fn pictures_for_people() {
         .find(|edge| edge["node"]["depth"].as_i64() > Some(0))
         .unwrap();
     let link = format!("/d/{id}#c={}", deep["node"]["id"].as_str().unwrap());
+    let reply = world
+        .post("8", HELLO, None, "Cheap *watches*, visit my page")
+        .await;
+    for user in ["5", "6"] {
+        let report = "mutation ($c: ID!) { reportComment(input: { comment: $c, reason: SPAM, text: \"An advertisement\" }) { __typename } }";
+        world
+            .server
+            .graphql(Some(user), report, json!({ "c": reply }))
+            .await;
+    }
+    let mine = world
+        .post("9", HELLO, None, "Is anybody here from Almaty?")
+        .await;
+    world
+        .post("5", HELLO, Some(&mine), "I am! Since last spring 🙂")
+        .await;
     for (size, width, height) in [("desktop", 1280, 1000), ("phone", 360, 760)] {
         for scheme in ["light", "dark"] {
             browser.size(width, height).await;
@@ -52,6 +68,10 @@ pub(crate) async fn pictures_for_people() {
             world.discuss(HELLO).await;
             browser.press("article.comment", "More").await;
             shot("moderation").await;
+            world.open("/moderation").await;
+            shot("queue").await;
+            world.open("/mine").await;
+            shot("mine").await;
             world.open(&format!("/embed?url={HELLO}")).await;
             shot("embed").await;
             browser.js("localStorage.clear()").await;

@@ -27,6 +27,8 @@ function avatar(node) {
   return el("span", props, known ? initial(nameOf(known)) : "–");
 }
 
+const NOBODY = { BLOCKED: "Somebody you block", PUBLISHED: "Somebody" };
+
 const BADGES = {
   PENDING: ["Waits for a moderator", "pending"],
   HIDDEN: ["Hidden", "hidden"],
@@ -40,7 +42,7 @@ function head(node, discussion, marks) {
     : el("a", { class: "when", href: linkTo(discussion, node.id), data: { focus: node.id } }, when);
   return el("header", {},
     avatar(node),
-    el("h3", { id: "by-" + node.id, class: "who" }, node.author ? bdi(nameOf(node.author)) : "No longer shown"),
+    el("h3", { id: "by-" + node.id, class: "who" }, node.author ? bdi(nameOf(node.author)) : NOBODY[node.state] ?? "No longer shown"),
     link,
     node.editedAt && el("span", { class: "mark", title: whole(node.editedAt) }, "edited"),
     marks.isPinned && el("span", { class: "badge pinned" }, "Pinned"),

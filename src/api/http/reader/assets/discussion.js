@@ -9,6 +9,7 @@ import { ask } from "./graphql.js";
 import { read, write } from "./kept.js";
 import { Events } from "./events.js";
 import { extraActs } from "./moderation.js";
+import { sawAll } from "./people.js";
 import { Thread } from "./thread.js";
 import { count, failure, number } from "./words.js";
 import { drawWriting, recount, showSending, showWritten } from "./writing.js";
@@ -89,7 +90,9 @@ export class DiscussionView {
 
   marksOf(node) {
     const isPinned = this.discussion.pinned?.some((other) => other.id === node.id);
-    return { isPinned, isNew: this.fresh?.has(node.id) };
+    const { viewerSeenAt } = this.discussion;
+    const isLater = viewerSeenAt && node.author?.id !== this.app.viewer?.user.id && Date.parse(node.createdAt) > Date.parse(viewerSeenAt);
+    return { isPinned, isNew: this.fresh?.has(node.id) || isLater };
   }
 
   takePage(page, ahead = false) {
@@ -234,6 +237,7 @@ export class DiscussionView {
   }
 
   drawBars() {
+    sawAll(this);
     const bar = (place, has, gap, text, ahead) => {
       place.replaceChildren();
       if (!has) return;

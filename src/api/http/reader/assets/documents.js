@@ -1,6 +1,6 @@
 // What the page asks for. Fields that a page does not show are not asked for.
 
-const COMMENT = `fragment Comment on Comment {
+export const COMMENT = `fragment Comment on Comment {
   id createdAt editedAt revision state depth
   author { id name }
   body { html text }
@@ -42,11 +42,11 @@ const WINDOW = `$mode: CommentsMode!, $order: CommentOrder!, $replies: Int!,
 const COMMENTS = `comments(mode: $mode, order: $order, first: $first, after: $after,
   last: $last, before: $before) { ...Page }`;
 
-export const VIEWER = `query Viewer { viewer { role user { id name } } }`;
+export const VIEWER = `query Viewer { viewer { role user { id name } replies(first: 1) { unreadCount } } }`;
 
 /** A discussion by id, address or entity, with its first page. */
 export const OPEN = `query Open($id: ID, $url: URL, $entity: EntityInput, ${WINDOW}) {
-  discussion(id: $id, url: $url, entity: $entity) { ...Discussion ...Pins viewerCan { comment moderate } liveCursor ${COMMENTS} }
+  discussion(id: $id, url: $url, entity: $entity) { ...Discussion ...Pins viewerCan { comment moderate } viewerSeenAt newComments { count atLeast } liveCursor ${COMMENTS} }
 } ${DISCUSSION} ${PINS} ${PAGE} ${REPLIES} ${COMMENT}`;
 
 /** Another page of the same. */
@@ -63,7 +63,7 @@ export const MORE_REPLIES = `query MoreReplies($id: ID!, $first: Int, $after: St
 
 /** The way to one comment. */
 export const CONTEXT = `query Context($id: ID!, $comment: ID!, $siblings: Int!, $replies: Int!) {
-  discussion(id: $id) { ...Discussion ...Pins viewerCan { comment moderate } liveCursor
+  discussion(id: $id) { ...Discussion ...Pins viewerCan { comment moderate } viewerSeenAt newComments { count atLeast } liveCursor
     context(comment: $comment, siblings: $siblings) {
       mode modeReason
       focus { ...Comment root { ...Comment } replies(first: $replies) { ...Replies } }

@@ -17,11 +17,12 @@ function subject({ url, entity }) {
 }
 
 function facts({ discussion, app }) {
-  const { counts } = discussion;
+  const { counts, newComments: fresh } = discussion;
   const parts = [
     !app.isFramed && subject(discussion),
     el("span", { class: "total" }, count(counts.visible, "comment")),
     !app.isFramed && el("time", { datetime: discussion.createdAt, title: whole(discussion.createdAt) }, "opened " + ago(discussion.createdAt)),
+    fresh?.count > 0 && el("span", { class: "badge new" }, `${count(fresh.count, "new one", "new ones")}${fresh.atLeast ? " or more" : ""} since you were here`),
     discussion.state === "CLOSED" && el("span", { class: "badge closed" }, "Closed"),
     discussion.premoderated && el("span", { class: "badge pending" }, "Comments are checked first"),
   ];

@@ -5,6 +5,7 @@ import { DiscussionView } from "./discussion.js";
 import { byId, el } from "./dom.js";
 import { help, listen } from "./keys.js";
 import { ListView } from "./list.js";
+import { MineView } from "./mine.js";
 import { QueueView } from "./queue.js";
 
 const KEPT_MAX = 6;
@@ -23,6 +24,7 @@ class Page extends App {
       const focus = new URLSearchParams(url.hash.slice(1)).get("c");
       return new DiscussionView(this, { id: decodeURIComponent(id) }, focus);
     }
+    if (kind === "mine") return new MineView(this);
     if (kind === "moderation") return new QueueView(this, new URLSearchParams(url.hash.slice(1)).get("d"));
     return new ListView(this);
   }
@@ -129,6 +131,8 @@ class Page extends App {
   /** Where one can go, as far as this reader may. */
   met() {
     const links = [["/", "Discussions"]];
+    const unread = this.viewer?.replies?.unreadCount ?? 0;
+    if (this.viewer) links.push(["/mine", unread > 0 ? `You (${unread} new)` : "You"]);
     if (this.moderates) links.push(["/moderation", "Moderation"]);
     const nav = byId("places");
     nav.replaceChildren(...links.map(([href, text]) => el("a", { href }, text)));

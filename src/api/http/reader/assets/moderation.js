@@ -4,6 +4,7 @@ import { act, linkTo } from "./comment.js";
 import * as documents from "./documents.js";
 import { announce, bdi, button, el } from "./dom.js";
 import { ask, change } from "./graphql.js";
+import { peopleActs } from "./people.js";
 import { reportDialog } from "./report.js";
 import { failure, nameOf, refusal } from "./words.js";
 import { tellIn } from "./actions.js";
@@ -78,7 +79,7 @@ export function extraActs(view, node, item) {
       ? act("unpin", "Unpin", () => pin(view, item(), false))
       : act("pin", "Pin", () => pin(view, item(), true)));
   }
-  return all;
+  return [...all, ...peopleActs(view, node, item)];
 }
 
 /** The counts of a discussion as they are after what this page wrote. */
