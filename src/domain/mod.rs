@@ -24,3 +24,4 @@ pub mod urls;
 pub mod user;
 pub mod viewer;
 pub mod visibility;
+pub mod words;

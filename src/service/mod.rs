@@ -8,6 +8,7 @@ pub mod auditing;
 pub mod bodies;
 pub mod context;
 pub mod error;
+pub mod gate;
 pub mod indexing;
 pub mod lanes;
 pub mod lease;
@@ -16,6 +17,7 @@ pub mod moderating;
 pub mod pace;
 pub mod pages;
 pub mod people;
+mod posting;
 pub mod reading;
 pub mod reports;
 pub mod request;
@@ -104,6 +106,7 @@ pub struct Service {
     builds: indexing::Builds,
     people: people::KnownPeople,
     bodies: bodies::Bodies,
+    gate: Arc<gate::Gate>,
     live: live::Live,
 }
 
@@ -117,6 +120,7 @@ impl Service {
             builds: indexing::Builds::default(),
             people: people::KnownPeople::default(),
             bodies: bodies::Bodies::default(),
+            gate: Arc::default(),
             live: live::Live::default(),
         }
     }

@@ -12,6 +12,7 @@ mod bad_input;
 mod contexts;
 mod discussion_list;
 mod found;
+mod gate;
 mod leaks;
 mod moderation;
 mod modes;

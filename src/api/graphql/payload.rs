@@ -56,6 +56,10 @@ pub(super) enum CommentRefusal {
     OwnComment,
     /// Not everybody can read it: it is hidden, waits, or lies below such a comment.
     NotPublic,
+    /// The text holds a word that is not allowed here; which one is not told.
+    WordNotAllowed,
+    /// The text looks like spam, or could not be checked for it.
+    Spam,
 }
 
 /// A write that was not done.
@@ -131,7 +135,9 @@ pub(super) fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> Commen
         | Refusal::Stale
         | Refusal::AlreadyDeleted
         | Refusal::OwnComment
-        | Refusal::NotPublic => (None, None),
+        | Refusal::NotPublic
+        | Refusal::WordNotAllowed
+        | Refusal::Spam => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
         error.code_for(*field).to_owned()
@@ -207,6 +213,14 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
         Refusal::OwnComment => (
             CommentRefusal::OwnComment,
             "comment: the viewer wrote it themselves",
+        ),
+        Refusal::WordNotAllowed => (
+            CommentRefusal::WordNotAllowed,
+            "body: it holds a word that is not allowed here",
+        ),
+        Refusal::Spam => (
+            CommentRefusal::Spam,
+            "body: it looks like spam, or could not be checked for it",
         ),
         Refusal::NotPublic => (
             CommentRefusal::NotPublic,
