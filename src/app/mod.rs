@@ -21,7 +21,7 @@ pub use self::error::StartError;
 pub use self::gate::GateError;
 
 use self::readiness::PortsReadiness;
-use crate::api::graphql::{self, GraphqlExecutor, LiveStats};
+use crate::api::graphql;
 use crate::api::http::auth::Authenticator;
 use crate::api::http::{self, Edge, Router};
 use crate::config::Config;
@@ -33,6 +33,7 @@ use crate::service::{Ports, Service, ServiceResult};
 use crate::store::open::{self, Stores};
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
+use crate::worker::eraser::Eraser;
 use crate::worker::index_builder::IndexBuilder;
 use crate::worker::walker::TableWalker;
 
@@ -150,6 +151,7 @@ impl AppBuilder {
         let ports = Ports {
             comments: Arc::clone(&stores.comments),
             users: Arc::clone(&stores.users),
+            states: Arc::clone(&stores.states),
             flags: Arc::clone(&stores.flags),
             wake: Arc::clone(&stores.wake),
             ids,
@@ -164,16 +166,8 @@ impl AppBuilder {
         } else {
             None
         };
-        let executor = graphql::executor(service.clone());
         Ok(App {
-            router: router(
-                &config,
-                Arc::clone(&executor),
-                &service,
-                metrics,
-                &phases.work,
-            )?,
-            executor,
+            router: router(&config, &service, metrics, &phases.work)?,
             index_builder: IndexBuilder::new(service.clone(), &owner),
             address: None,
             config,
@@ -190,7 +184,6 @@ impl AppBuilder {
 /// The edge over a service.
 fn router(
     config: &Config,
-    executor: Arc<GraphqlExecutor>,
     service: &Service,
     metrics: Metrics,
     tasks: &Tasks,
@@ -199,7 +192,7 @@ fn router(
     let clock = &service.ports().clock;
     let authenticator = Authenticator::new(&settings.auth, config.server.listen, clock, tasks)?;
     Ok(http::router(Edge {
-        executor,
+        executor: graphql::executor(service.clone()),
         clock: clock.clone(),
         authenticator: Arc::new(authenticator),
         readiness: Arc::new(PortsReadiness(service.clone())),
@@ -225,7 +218,6 @@ fn owner() -> String {
 #[derive(Debug)]
 pub struct App {
     router: Router,
-    executor: Arc<GraphqlExecutor>,
     index_builder: IndexBuilder,
     address: Option<SocketAddr>,
     config: Config,
@@ -254,6 +246,8 @@ impl App {
             }
         });
         self.index_builder.clone().start(&self.phases.work);
+        let scrub_interval = self.config.stores.scrub_interval.get();
+        Eraser::new(self.service.clone(), scrub_interval).start(&self.phases.work);
         self.address = Some(address);
         tracing::info!(%address, "serving");
     }
@@ -303,11 +297,6 @@ impl App {
     /// Reading statements that the stores were sent so far.
     pub fn statements(&self) -> u64 {
         self.stores.statements()
-    }
-
-    /// What the live part has done and is doing.
-    pub fn live(&self) -> LiveStats {
-        self.executor.live()
     }
 
     /// Takes a lease anew: who moved a manual clock past the end of the last one needs it, since

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checks::Checks;
-use super::values::StoreUrl;
+use super::values::{HumanDuration, StoreUrl};
 
 /// The engines that each port has, by URL scheme.
 const SCHEMES: [(&str, &[&str]); 3] = [
@@ -22,10 +22,15 @@ pub struct Stores {
     pub users: StoreUrl,
     /// Flag definitions.
     pub flags: StoreUrl,
+    /// Which application's states are read and written, where several share a store.
+    pub app_id: u32,
+    /// How often files are rewritten at most, to leave nothing in them of what people had erased.
+    pub scrub_interval: HumanDuration,
 }
 
 impl Stores {
     pub(super) fn check(&self, checks: &mut Checks<'_>) {
+        checks.lasts("stores.scrub_interval", self.scrub_interval, ("1s", "30d"));
         for (port, schemes) in SCHEMES {
             let url = match port {
                 "comments" => &self.comments,

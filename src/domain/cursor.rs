@@ -26,6 +26,8 @@ pub enum CursorList {
     Author(UserId),
     /// What lies above a comment.
     Ancestors(DiscussionId, CommentId),
+    /// The replies to a person; the id is that of the event that made one known.
+    RepliesTo(UserId),
     /// Every discussion.
     Discussions,
     /// What waits for a moderator; a number for the filter, the same for the same filter.
@@ -73,6 +75,7 @@ impl Cursor {
             CursorList::Replies(discussion, head) => format!("r.{discussion}.{head}"),
             CursorList::Author(user) => format!("a.{user}.0"),
             CursorList::Ancestors(discussion, below) => format!("p.{discussion}.{below}"),
+            CursorList::RepliesTo(user) => format!("n.{user}.0"),
             CursorList::Discussions => "d.0.0".to_owned(),
             CursorList::Queue(discussion, filter) => format!("q.{discussion}.{filter}"),
             CursorList::Audit(discussion, actor) => format!("m.{discussion}.{actor}"),
@@ -113,6 +116,7 @@ impl Cursor {
             "t" => CursorList::Threaded(DiscussionId::new(owner)),
             "r" => CursorList::Replies(DiscussionId::new(owner), CommentId::new(head)),
             "a" => CursorList::Author(UserId::new(owner)),
+            "n" => CursorList::RepliesTo(UserId::new(owner)),
             "p" => CursorList::Ancestors(DiscussionId::new(owner), CommentId::new(head)),
             "d" => CursorList::Discussions,
             "q" => CursorList::Queue(owner, head),
@@ -162,6 +166,7 @@ mod tests {
             CursorList::Replies(HERE, CommentId::new(9)),
             CursorList::Author(UserId::new(3)),
             CursorList::Ancestors(HERE, CommentId::new(9)),
+            CursorList::RepliesTo(UserId::new(3)),
             CursorList::Discussions,
             CursorList::Queue(0, 7),
             CursorList::Audit(5, 0),

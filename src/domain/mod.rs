@@ -2,6 +2,7 @@
 //!
 //! Nothing here may import from the rest of the crate.
 
+pub mod bans;
 pub mod body;
 pub mod branches;
 pub mod census;
@@ -18,6 +19,7 @@ pub mod live;
 pub mod mode;
 pub mod moderation;
 pub mod page;
+pub mod states;
 pub mod text;
 pub mod tree;
 pub mod urls;

@@ -143,9 +143,17 @@ impl Service {
         };
         let queries = [query(true), query(false)];
         let mut loaded = self.load_lanes(discussion, &queries).await?.into_iter();
+        let reader = self.reader(request).await?;
         Ok(queries.map(|query| {
             let page = loaded.next().unwrap_or_default();
-            page_of(request, discussion, choice, list, (query, page), 0)
+            page_of(
+                (request, &reader),
+                discussion,
+                choice,
+                list,
+                (query, page),
+                0,
+            )
         }))
     }
 

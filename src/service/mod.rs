@@ -5,8 +5,11 @@
 //! reader.
 
 pub mod auditing;
+pub mod bans;
+pub mod blocks;
 pub mod bodies;
 pub mod context;
+pub mod erasing;
 pub mod error;
 pub mod gate;
 pub mod indexing;
@@ -19,8 +22,10 @@ pub mod pages;
 pub mod people;
 mod posting;
 pub mod reading;
+pub mod replies;
 pub mod reports;
 pub mod request;
+mod scan;
 pub mod threads;
 pub mod writing;
 
@@ -35,6 +40,7 @@ use crate::domain::ids::generator::IdGenerator;
 use crate::domain::text::TextLimits;
 use crate::store::comments::CommentStore;
 use crate::store::flags::FlagStore;
+use crate::store::states::StateStore;
 use crate::store::users::UserStore;
 use crate::store::wake::WakeBus;
 use crate::tasks::Tasks;
@@ -85,6 +91,8 @@ pub struct Ports {
     pub comments: Arc<dyn CommentStore>,
     /// People.
     pub users: Arc<dyn UserStore>,
+    /// Who is in which state towards what.
+    pub states: Arc<dyn StateStore>,
     /// Flags.
     pub flags: Arc<dyn FlagStore>,
     /// Says that logs have news.
@@ -105,6 +113,7 @@ pub struct Service {
     /// One index build of a discussion at a time in this process.
     builds: indexing::Builds,
     people: people::KnownPeople,
+    blocks: blocks::KnownBlocks,
     bodies: bodies::Bodies,
     gate: Arc<gate::Gate>,
     live: live::Live,
@@ -119,6 +128,7 @@ impl Service {
             settings: Arc::new(settings),
             builds: indexing::Builds::default(),
             people: people::KnownPeople::default(),
+            blocks: blocks::KnownBlocks::default(),
             bodies: bodies::Bodies::default(),
             gate: Arc::default(),
             live: live::Live::default(),

@@ -155,12 +155,13 @@ impl Service {
             row.state == CommentState::Published
                 && !row.ancestors.iter().any(|id| hidden.contains(id))
         };
+        let reader = self.reader(request).await?;
         Ok(discussion
             .pinned
             .iter()
             .filter_map(|id| rows.get(id))
             .filter(is_shown)
-            .filter_map(|row| view_for(request, row, &hidden))
+            .filter_map(|row| view_for(request, &reader, row, &hidden))
             .collect())
     }
 

@@ -14,8 +14,8 @@ use crate::domain::user::{User, numeric_subject};
 use crate::domain::viewer::{Role, Viewer};
 use crate::domain::visibility::CommentView;
 
-use super::lanes::ROUNDS_MAX;
 use super::request::LIST_COST;
+use super::scan::Scan;
 
 /// People seen lately: (issuer, subject) to id and name, so that a request costs no look-up.
 #[derive(Clone, Debug)]
@@ -29,6 +29,13 @@ impl Default for KnownPeople {
                 .time_to_live(KNOWN_FOR)
                 .build(),
         )
+    }
+}
+
+impl KnownPeople {
+    /// Somebody's sign-in means nobody any more.
+    pub(super) fn forget(&self, issuer: String, subject: String) {
+        self.0.invalidate(&(issuer, subject));
     }
 }
 
@@ -117,6 +124,10 @@ impl Service {
         args: &PageArgs<String>,
     ) -> ServiceResult<AuthorPage> {
         let page = self.page_request(args, CursorList::Author(author), order)?;
+        if self.reader(request).await?.hides(author) {
+            // Nothing but placeholders: there is no use in a search for something to show.
+            return Ok(AuthorPage::default());
+        }
         self.author_page(request, author, order, page).await
     }
 
@@ -128,45 +139,21 @@ impl Service {
         page: PageRequest,
     ) -> ServiceResult<AuthorPage> {
         request.spend(LIST_COST)?;
-        let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let mut slice = page.slice(order, page.limit.saturating_add(1));
-        let mut found: Vec<CommentView> = Vec::new();
-        let (mut more, mut scanned_to) = (false, None);
-        for _ in 0..ROUNDS_MAX {
-            let entries = self.ports.comments.by_author(author, slice).await?;
+        let mut scan = Scan::new(page, order);
+        loop {
+            let entries = self.ports.comments.by_author(author, scan.slice()).await?;
             let last = entries.last().map(|(_, id)| *id);
-            found.extend(self.written_by(request, author, &entries).await?);
-            let all_read = entries.len() < usize::try_from(slice.limit).unwrap_or(usize::MAX);
-            more = found.len() > wanted || !all_read;
-            scanned_to = last.filter(|_| more && found.len() < wanted);
-            match last {
-                Some(last) if found.len() <= wanted && !all_read => {
-                    slice = slice.beyond(last, page.limit.saturating_mul(2).saturating_add(1));
-                }
-                _ => break,
+            let seen = self.written_by(request, author, &entries).await?;
+            if !scan.take(entries.len(), last, seen) {
+                break;
             }
         }
-        found.truncate(wanted);
-        // An entry before the bound was on the page the bound came from.
-        let (after, before) = (page.after.is_some(), page.before.is_some());
-        let (mut has_previous, has_next) = if page.from_end {
-            (more, before)
-        } else {
-            (after, more)
-        };
-        if page.from_end {
-            found.reverse();
-        } else if let Some(keep) = page.keep_last {
-            let keep = usize::try_from(keep).unwrap_or(usize::MAX);
-            let cut = found.len().saturating_sub(keep);
-            found.drain(..cut);
-            has_previous |= cut > 0;
-        }
+        let scanned = scan.end();
         Ok(AuthorPage {
-            comments: found,
-            has_previous,
-            has_next,
-            scanned_to,
+            comments: scanned.items,
+            has_previous: scanned.has_previous,
+            has_next: scanned.has_next,
+            scanned_to: scanned.scanned_to,
         })
     }
 

@@ -13,7 +13,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::{CommentId, DiscussionId};
 use crate::domain::page::{Order, PageArgs, Slice};
 use crate::domain::urls::{CanonicalUrl, EntityRef};
-use crate::domain::visibility::{CommentView, view};
+use crate::domain::visibility::{CommentView, Reader, view};
 
 /// Ids looked up in one call at most.
 pub const LOOKUPS_MAX: usize = 100;
@@ -126,7 +126,7 @@ impl Service {
     /// Comments by id, each as the viewer may see it; those they may not see are left out.
     ///
     /// Three store calls, whatever is asked: rows, their discussions, hidden ancestors (one call a
-    /// discussion where something is hidden). Imported comments of two discussions may have the same
+    /// discussion where something is hidden); and once a request the people whom a viewer blocks. Imported comments of two discussions may have the same
     /// id, so only both together name one.
     pub async fn comments(
         &self,
@@ -146,11 +146,12 @@ impl Service {
             let here = rows.iter().filter(|row| row.discussion_id == discussion.id);
             hidden.insert(discussion.id, self.hidden_above(discussion, here).await?);
         }
+        let reader = self.reader(request).await?;
         Ok(rows
             .iter()
             .filter_map(|row| {
                 let hidden = hidden.get(&row.discussion_id)?;
-                view_for(request, row, hidden).map(|seen| (seen.place(), seen))
+                view_for(request, &reader, row, hidden).map(|seen| (seen.place(), seen))
             })
             .collect())
     }
@@ -175,12 +176,15 @@ impl Service {
     }
 }
 
-/// A stored row for the request's viewer.
+/// A stored row for the request's reader.
 pub(super) fn view_for(
     request: &Request,
+    reader: &Reader,
     row: &Comment,
     hidden: &HashSet<CommentId>,
 ) -> Option<CommentView> {
     let hidden_above = row.ancestors.iter().any(|id| hidden.contains(id));
-    view(row, request.viewer.as_ref(), hidden_above)
+    let seen = view(row, reader, hidden_above)?;
+    request.note_shown(&seen);
+    Some(seen)
 }

@@ -61,6 +61,9 @@ impl Service {
         text: String,
     ) -> ServiceResult<ReportWrite> {
         let viewer = signed_in(request)?;
+        if let Some(refusal) = self.refuses(&viewer).await? {
+            return Ok(ReportWrite::Refused(refusal));
+        }
         if let Err(error) = check_note(&text, REPORT_TEXT_SCALARS_MAX) {
             return Ok(ReportWrite::Refused(Refusal::Text(
                 TextField::Report,

@@ -2,8 +2,9 @@
 //!
 //! Flags are read from one snapshot and evaluated once, so a request never sees a ramp half done.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,6 +13,7 @@ use super::{Service, ServiceError, ServiceResult};
 use crate::domain::flags::{Context, Evaluation, FlagSet, evaluate};
 use crate::domain::ids::{DiscussionId, EventId, UserId};
 use crate::domain::viewer::{ClientInfo, Role, Viewer, role_of};
+use crate::domain::visibility::CommentView;
 
 /// The flag that lets readers see threads.
 pub const THREADED_FLAG: &str = "comments-threaded";
@@ -34,16 +36,38 @@ pub struct Request {
     pub client: ClientInfo,
     /// Whether the answer goes to many readers: then nothing in it is about one of them.
     pub is_shared: bool,
+    /// The people whom the reader blocks, once they are known.
+    pub(super) blocked: tokio::sync::Mutex<Option<Arc<HashSet<UserId>>>>,
+    /// The authors whose text was shown, where somebody wants to know.
+    shown_authors: Option<Mutex<HashSet<UserId>>>,
     flags: Arc<FlagSet>,
     threaded: OnceLock<Evaluation>,
     loaded: AtomicUsize,
 }
 
 impl Request {
-    /// The viewer's role.
+    /// The reader's role.
     #[must_use]
     pub fn role(&self) -> Role {
         role_of(self.viewer.as_ref())
+    }
+
+    /// The authors whose text this request was shown so far. Only requests of events keep them
+    /// ([`Service::event_request`]); others answer with nobody.
+    #[must_use]
+    pub fn shown_authors(&self) -> HashSet<UserId> {
+        let shown = self.shown_authors.as_ref();
+        shown.map_or_else(HashSet::new, |shown| {
+            shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        })
+    }
+
+    /// Notes whose text is about to be shown.
+    pub(super) fn note_shown(&self, view: &CommentView) {
+        if let (Some(shown), Some(content)) = (&self.shown_authors, &view.content) {
+            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            shown.insert(content.author_id);
+        }
     }
 
     /// What `comments-threaded` says for this request, evaluated once.
@@ -124,25 +148,34 @@ impl Service {
                 .catch_up(seen.discussion, seen.event)
                 .await?;
         }
-        Ok(self.framed(viewer, client, false))
+        Ok(self.framed(viewer, client, None))
     }
 
-    /// Frames what every reader of one role sees alike. Nobody in particular asks.
+    /// Frames what every reader of one role who blocks these people sees alike. Nobody in
+    /// particular asks. The request notes whose text was shown
+    /// ([`Request::shown_authors`]): only who blocks one of those needs another execution.
     #[must_use]
-    pub fn event_request(&self, role: Role) -> Request {
+    pub fn event_request(&self, role: Role, blocked: Arc<HashSet<UserId>>) -> Request {
         // Nobody's id wrote nothing, so what an author alone may see stays out.
         let viewer = (role >= Role::Moderator).then_some(Viewer {
             user_id: UserId::NOBODY,
             role,
         });
-        self.framed(viewer, ClientInfo::default(), true)
+        self.framed(viewer, ClientInfo::default(), Some(blocked))
     }
 
-    fn framed(&self, viewer: Option<Viewer>, client: ClientInfo, is_shared: bool) -> Request {
+    fn framed(
+        &self,
+        viewer: Option<Viewer>,
+        client: ClientInfo,
+        shared_by: Option<Arc<HashSet<UserId>>>,
+    ) -> Request {
         Request {
             viewer,
             client,
-            is_shared,
+            is_shared: shared_by.is_some(),
+            shown_authors: shared_by.is_some().then(Mutex::default),
+            blocked: tokio::sync::Mutex::new(shared_by),
             flags: self.ports.flags.snapshot(),
             threaded: OnceLock::new(),
             loaded: AtomicUsize::new(0),

@@ -12,7 +12,7 @@ use crate::domain::discussion::Discussion;
 use crate::domain::ids::CommentId;
 use crate::domain::mode::{Mode, ModeChoice, ModeReason, Servable, choose, threads_open};
 use crate::domain::page::{Order, PageArgs, PageRequest, page_size};
-use crate::domain::visibility::{CommentView, into_view};
+use crate::domain::visibility::{CommentView, Reader, into_view};
 use crate::store::comments::Lane;
 
 /// What a client asks of a discussion.
@@ -106,7 +106,8 @@ fn cursor_mode(cursor: &Cursor) -> Option<Mode> {
         | CursorList::Ancestors(..)
         | CursorList::Discussions
         | CursorList::Queue(..)
-        | CursorList::Audit(..) => None,
+        | CursorList::Audit(..)
+        | CursorList::RepliesTo(_) => None,
     }
 }
 
@@ -136,7 +137,8 @@ impl Service {
         self.sized(args, after, before)
     }
 
-    fn sized(
+    /// A page's checked sizes, between two places.
+    pub(super) fn sized(
         &self,
         args: &PageArgs<String>,
         after: Option<CommentId>,
@@ -235,8 +237,9 @@ impl Service {
             Mode::Threaded => discussion.counts.roots.shown,
         };
         let list = list_of(choice.mode);
+        let reader = self.reader(request).await?;
         Ok(page_of(
-            request,
+            (request, &reader),
             &discussion,
             choice,
             list,
@@ -269,13 +272,21 @@ impl Service {
         request.spend(heads.len().saturating_mul(LIST_COST))?;
         let loaded = self.load_lanes(discussion, &queries).await?;
         request.spend(loaded.iter().map(|page| page.rows.len()).sum())?;
+        let reader = self.reader(request).await?;
         Ok(heads
             .iter()
             .zip(queries)
             .zip(loaded)
             .map(|(((head, total), query), page)| {
                 let list = CursorList::Replies(discussion.id, *head);
-                page_of(request, discussion, choice, list, (query, page), *total)
+                page_of(
+                    (request, &reader),
+                    discussion,
+                    choice,
+                    list,
+                    (query, page),
+                    *total,
+                )
             })
             .collect())
     }
@@ -310,15 +321,14 @@ impl Service {
 
 /// A loaded list page as one reader sees it.
 pub(super) fn page_of(
-    request: &Request,
+    (request, reader): (&Request, &Reader),
     discussion: &Arc<Discussion>,
     choice: ModeChoice,
     list: CursorList,
     (query, loaded): (LaneQuery, LanePage),
     total: i64,
 ) -> CommentsPage {
-    // Listed rows have nothing hidden above them; only the viewer is left to ask.
-    let viewer = request.viewer.as_ref();
+    // Listed rows have nothing hidden above them; only the reader is left to ask.
     CommentsPage {
         discussion: Arc::clone(discussion),
         choice,
@@ -327,7 +337,8 @@ pub(super) fn page_of(
         comments: loaded
             .rows
             .into_iter()
-            .filter_map(|row| into_view(row, viewer, false))
+            .filter_map(|row| into_view(row, reader, false))
+            .inspect(|view| request.note_shown(view))
             .collect(),
         has_previous: loaded.has_previous,
         has_next: loaded.has_next,

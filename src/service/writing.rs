@@ -16,7 +16,7 @@ use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
 use crate::domain::moderation::ACT_REASON_SCALARS_MAX;
 use crate::domain::text::{TextError, TextField, check_note, check_posting_key};
 use crate::domain::viewer::{Role, Viewer};
-use crate::domain::visibility::{CommentView, tombstone, view};
+use crate::domain::visibility::{CommentView, Reader, tombstone, view};
 use crate::hooks::spam::Suspect;
 use crate::store::comments::{
     CREATE_LATE_MAX_MS, ChangeOutcome, CreateOutcome, EditComment, NewComment, StateChange,
@@ -71,6 +71,11 @@ pub enum Refusal {
     Stale,
     /// It was deleted, and that is final.
     AlreadyDeleted,
+    /// The viewer may not write now.
+    Banned {
+        /// When they may again, in milliseconds since 1970; `None`: never.
+        until_ms: Option<i64>,
+    },
     /// The viewer wrote it themselves.
     OwnComment,
     /// Not everybody can read it.
@@ -143,6 +148,9 @@ impl Service {
     /// Posts a comment. With a key, any number of equal posts give one comment.
     pub async fn post(&self, request: &Request, post: Post) -> ServiceResult<WriteOutcome> {
         let viewer = signed_in(request)?;
+        if let Some(refusal) = self.refuses(&viewer).await? {
+            return Ok(refusal.into());
+        }
         if let Err(error) = body::check(&post.body, post.format, &self.settings.text) {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
@@ -276,6 +284,9 @@ impl Service {
         (body, format): (String, BodyFormat),
     ) -> ServiceResult<WriteOutcome> {
         let viewer = signed_in(request)?;
+        if let Some(refusal) = self.refuses(&viewer).await? {
+            return Ok(refusal.into());
+        }
         if let Err(error) = body::check(&body, format, &self.settings.text) {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
@@ -417,7 +428,8 @@ impl Service {
             let hidden = self
                 .hidden_above(&discussion, std::iter::once(&row))
                 .await?;
-            let seen = super::reading::view_for(request, &row, &hidden);
+            let seen =
+                super::reading::view_for(request, &self.reader(request).await?, &row, &hidden);
             // That it was there is known only to those who may see what is left of it.
             return Ok(match seen {
                 None => Refusal::CommentNotFound.into(),
@@ -441,5 +453,6 @@ impl Service {
 
 /// A row for the person who just wrote or changed it.
 fn seen_by_writer(viewer: &Viewer, row: &Comment) -> Option<CommentView> {
-    view(row, Some(viewer), false)
+    // They wrote it or moderate: whom they block does not matter.
+    view(row, &Reader::new(Some(*viewer), Arc::default()), false)
 }

@@ -8,6 +8,7 @@ pub mod driver;
 mod error;
 pub mod flags;
 pub mod open;
+pub mod states;
 pub mod users;
 pub mod wake;
 pub mod walks;

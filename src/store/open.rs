@@ -12,6 +12,8 @@ use super::comments::sqlite::{MIGRATIONS as COMMENTS_SCHEMA, SqliteComments, Sql
 use super::driver::sqlite::{Migration, SqliteGroup, path_of_url};
 use super::flags::FlagStore;
 use super::flags::folder::{FolderFlags, FolderOptions, OpenError as FlagsError};
+use super::states::StateStore;
+use super::states::sqlite::SqliteStates;
 use super::users::UserStore;
 use super::users::sqlite::{MIGRATIONS as STATES_SCHEMA, SqliteUsers};
 use super::wake::WakeBus;
@@ -37,6 +39,8 @@ pub struct Stores {
     pub comments: Arc<dyn CommentStore>,
     /// People.
     pub users: Arc<dyn UserStore>,
+    /// Who is in which state towards what, kept where people are.
+    pub states: Arc<dyn StateStore>,
     /// The right to mint ids, kept where the comments are.
     pub workers: Arc<dyn WorkerStore>,
     /// Walks over tables, kept where the comments are.
@@ -139,6 +143,7 @@ pub async fn open(
             users.clone(),
             options.cache_bytes.div_ceil(PROFILES_PART),
         )),
+        states: Arc::new(SqliteStates::new(users.clone(), urls.app_id)),
         workers: Arc::new(SqliteWorkers::new(comments.clone())),
         walks: Arc::new(SqliteWalks::new(comments.clone())),
         flags: opening.flags(&urls.flags, states)?,
@@ -224,6 +229,8 @@ mod tests {
             comments: url("sqlite", comments),
             users: url("sqlite", users),
             flags: url("folder", flags),
+            app_id: 1,
+            scrub_interval: "24h".parse().unwrap(),
         }
     }
 

@@ -297,11 +297,14 @@ mod tests {
                 comments: url("sqlite", "c.db"),
                 users: url("sqlite", "u.db"),
                 flags: url("folder", "."),
+                app_id: 1,
+                scrub_interval: "24h".parse().unwrap(),
             };
             let (clock, tasks) = (Clock::manual(1_800_000_000_000), Tasks::new());
             let Stores {
                 comments,
                 users,
+                states,
                 workers,
                 flags,
                 wake,
@@ -313,6 +316,7 @@ mod tests {
             let ports = Ports {
                 comments,
                 users,
+                states,
                 flags,
                 wake,
                 ids,

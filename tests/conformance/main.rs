@@ -21,6 +21,8 @@ mod env;
 mod oracle;
 mod promises;
 mod property;
+mod states;
+mod states_property;
 mod users;
 mod walks;
 mod workers;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     for engine in engines::ALL {
         trials.extend(comments::trials(*engine));
+        trials.extend(states::trials(*engine));
         trials.extend(users::trials(*engine));
         trials.extend(walks::trials(*engine));
         trials.extend(workers::trials(*engine));

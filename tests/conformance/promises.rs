@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::{comments, users, walks, workers};
+use crate::{comments, states, users, walks, workers};
 
 /// The promises a contract lists, as `- **C1** …` lines of its module documentation.
 fn promises(contract: &str) -> Vec<String> {
@@ -54,6 +54,7 @@ pub(crate) fn check() {
 fn names(port: &str) -> Vec<&'static str> {
     match port {
         "comments" => comments::cases().map(|case| case.name).collect(),
+        "states" => states::all_cases().map(|case| case.name).collect(),
         "users" => users::CASES.iter().map(|case| case.name).collect(),
         "walks" => walks::CASES.iter().map(|case| case.name).collect(),
         "workers" => workers::CASES.iter().map(|case| case.name).collect(),

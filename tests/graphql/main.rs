@@ -9,6 +9,8 @@
 )]
 
 mod bad_input;
+mod bans;
+mod blocks;
 mod contexts;
 mod discussion_list;
 mod found;
@@ -17,6 +19,7 @@ mod leaks;
 mod moderation;
 mod modes;
 mod pages;
+mod replies;
 mod restore;
 mod scroll;
 mod support;

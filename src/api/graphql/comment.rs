@@ -181,7 +181,7 @@ impl CommentNode {
         DiscussionNode(Arc::clone(&self.0.discussion))
     }
 
-    /// Its text. Null for a tombstone.
+    /// Its text. Null for a tombstone, and when the viewer blocks its author.
     async fn body(&self) -> Option<Body> {
         let made = self.0.body.as_ref().map(Arc::clone)?;
         Some(Body {
@@ -190,7 +190,8 @@ impl CommentNode {
         })
     }
 
-    /// Who wrote it. Null for a tombstone, and while profiles cannot be read.
+    /// Who wrote it. Null for a tombstone, when the viewer blocks them, and while profiles cannot be
+    /// read.
     async fn author(&self) -> Option<Result<UserNode>> {
         self.0.author.clone().transpose()
     }
@@ -200,7 +201,8 @@ impl CommentNode {
         DateTime(self.0.view.id.time_ms())
     }
 
-    /// When its text last changed. Null if it never did, and for a tombstone.
+    /// When its text last changed. Null if it never did, for a tombstone, and when the viewer blocks
+    /// its author.
     async fn edited_at(&self) -> Option<DateTime> {
         self.0
             .view

@@ -17,6 +17,7 @@ use crate::domain::discussion::{Discussion, DiscussionState as DomainState};
 use crate::domain::ids::opaque::{GlobalId, decode_comment};
 use crate::domain::page::PageArgs;
 use crate::domain::viewer::Role;
+use crate::service::replies::{NewCount, SeenMark};
 use crate::service::threads::CommentsAsk;
 
 /// A discussion in an answer.
@@ -46,6 +47,24 @@ pub(super) struct CommentCounts {
     roots: i32,
     /// The replies among the visible ones.
     replies: i32,
+}
+
+/// What is new in a discussion for the viewer.
+#[derive(Clone, Copy, Debug, SimpleObject)]
+pub(super) struct NewComments {
+    /// How many comments; exact up to 1,000.
+    count: i32,
+    /// Whether there may be more than `count`.
+    at_least: bool,
+}
+
+impl From<NewCount> for NewComments {
+    fn from(new: NewCount) -> Self {
+        Self {
+            count: int(i64::try_from(new.count).unwrap_or(i64::MAX)),
+            at_least: new.at_least,
+        }
+    }
 }
 
 /// What the viewer may do in a discussion.
@@ -109,6 +128,34 @@ impl DiscussionNode {
             roots: int(counts.roots.visible),
             replies: int(counts.replies_visible()),
         }
+    }
+
+    /// When what the viewer has seen of it last was written, as `markDiscussionSeen` said: what is
+    /// younger is new to them. Null when they never said so, and in events, which many viewers share.
+    async fn viewer_seen_at(&self, ctx: &Context<'_>) -> Option<Result<DateTime>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            let mark = loader.service.seen_mark(&loader.request, self.0.id).await;
+            let mark = mark.map_err(failure)?;
+            Ok(mark.map(|SeenMark(comment)| DateTime(comment.time_ms())))
+        };
+        found.await.transpose()
+    }
+
+    /// What others wrote after what the viewer has seen, as far as the viewer may see it. Null
+    /// where `viewerSeenAt` is null.
+    async fn new_comments(&self, ctx: &Context<'_>) -> Option<Result<NewComments>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            let (service, request) = (&loader.service, &loader.request);
+            let mark = service.seen_mark(request, self.0.id).await;
+            let Some(mark) = mark.map_err(failure)? else {
+                return Ok(None);
+            };
+            let new = service.new_since(request, self.0.id, mark).await;
+            new.map(|new| Some(NewComments::from(new))).map_err(failure)
+        };
+        found.await.transpose()
     }
 
     /// Whether new comments wait for a moderator.

@@ -15,14 +15,13 @@ use super::connection::{CommentConnection, CommentEdge};
 use super::failure::failure;
 use super::user::UserNode;
 use super::want::{ListArgs, Want, WantField};
-use crate::domain::comment::CommentState;
 use crate::domain::counts::Tally;
 use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::domain::mode::Mode;
 use crate::domain::user::User;
 use crate::domain::viewer::Role;
-use crate::domain::visibility::CommentView;
+use crate::domain::visibility::{CommentView, ShownState};
 use crate::service::threads::{CommentsPage, RepliesAsk};
 use crate::service::{Request, Service, ServiceError};
 use crate::store::comments::Revision;
@@ -357,10 +356,10 @@ impl Loader {
         let moderates = self.request.role() >= Role::Moderator;
         let author = row.view.content.as_ref().map(|content| content.author_id);
         let own = viewer.is_some_and(|viewer| author == Some(viewer.user_id));
-        let buried = row.view.state == CommentState::Buried;
+        let buried = row.view.state == ShownState::Buried;
         super::comment::CommentAbilities {
             reply: viewer.is_some()
-                && row.view.state == CommentState::Published
+                && row.view.state == ShownState::Published
                 && row.discussion.state == DiscussionState::Open,
             edit: own && !buried,
             delete: (own || moderates) && !buried,

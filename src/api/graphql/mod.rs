@@ -15,6 +15,7 @@ mod load;
 mod moderation;
 mod mutation;
 mod payload;
+mod person;
 mod query;
 mod scalars;
 mod user;
@@ -29,6 +30,7 @@ use self::live::{Hub, Subscription};
 use self::load::Loader;
 use self::moderation::{ModerationMutation, ModerationQuery};
 use self::mutation::Mutation;
+use self::person::PersonMutation;
 use self::query::Query;
 use super::http::{Executor, LiveStream, PreparedRequest, RequestContext};
 use crate::service::people::Subject;
@@ -36,8 +38,6 @@ use crate::service::request::ReadAfter;
 use crate::service::{Service, ServiceError};
 
 type ThreadlineSchema = Schema<Queries, Mutations, Subscription>;
-
-pub use self::live::LiveStats;
 
 /// Everything that can be read.
 #[derive(Debug, MergedObject)]
@@ -47,17 +47,17 @@ struct Queries(Query, ModerationQuery);
 /// Everything that can be written. Expected refusals are part of the payloads.
 #[derive(Debug, MergedObject)]
 #[graphql(name = "Mutation")]
-struct Mutations(Mutation, ModerationMutation);
+struct Mutations(Mutation, ModerationMutation, PersonMutation);
 
 fn schema() -> ThreadlineSchema {
     let queries = Queries(Query, ModerationQuery);
-    let mutations = Mutations(Mutation, ModerationMutation);
+    let mutations = Mutations(Mutation, ModerationMutation, PersonMutation);
     Schema::build(queries, mutations, Subscription).finish()
 }
 
 /// The schema over a service, for the HTTP edge.
 #[must_use]
-pub fn executor(service: Service) -> Arc<GraphqlExecutor> {
+pub fn executor(service: Service) -> Arc<dyn Executor> {
     let schema = schema();
     Arc::new(GraphqlExecutor {
         live: Hub::new(schema.clone(), service.clone()),
@@ -81,19 +81,10 @@ fn loader_of<'a>(ctx: &Context<'a>) -> async_graphql::Result<&'a Loader> {
     ctx.data::<Loader>()
 }
 
-/// The schema over a service.
-pub struct GraphqlExecutor {
+struct GraphqlExecutor {
     schema: ThreadlineSchema,
     service: Service,
     live: Hub,
-}
-
-impl GraphqlExecutor {
-    /// What the live part has done and is doing.
-    #[must_use]
-    pub fn live(&self) -> LiveStats {
-        self.live.stats()
-    }
 }
 
 impl std::fmt::Debug for GraphqlExecutor {

@@ -139,7 +139,7 @@ pub(super) fn place(comment: &ID) -> Result<(DiscussionId, CommentId)> {
     decode_comment(comment).map_err(|error| bad_input("comment", error))
 }
 
-/// Everything that can be written. Expected refusals are part of the payloads.
+/// What is done with comments and discussions.
 #[derive(Debug)]
 pub(super) struct Mutation;
 

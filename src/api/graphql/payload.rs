@@ -4,7 +4,7 @@ use async_graphql::{Enum, ID, SimpleObject};
 
 use super::comment::CommentNode;
 use super::load::Loader;
-use super::scalars::int;
+use super::scalars::{instant, int};
 use super::want::Want;
 use crate::domain::ids::opaque::encode_event;
 use crate::domain::text::{TextError, TextField};
@@ -52,6 +52,8 @@ pub(super) enum CommentRefusal {
     Stale,
     /// It was deleted, and that is final.
     AlreadyDeleted,
+    /// The viewer is banned; the message says until when.
+    Banned,
     /// The viewer wrote it themselves.
     OwnComment,
     /// Not everybody can read it: it is hidden, waits, or lies below such a comment.
@@ -137,7 +139,8 @@ pub(super) fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> Commen
         | Refusal::OwnComment
         | Refusal::NotPublic
         | Refusal::WordNotAllowed
-        | Refusal::Spam => (None, None),
+        | Refusal::Spam
+        | Refusal::Banned { .. } => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
         error.code_for(*field).to_owned()
@@ -210,6 +213,13 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
             "expectedRevision: the comment changed since then",
         ),
         Refusal::AlreadyDeleted => (CommentRefusal::AlreadyDeleted, "the comment was deleted"),
+        Refusal::Banned { until_ms: None } => (CommentRefusal::Banned, "you are banned"),
+        Refusal::Banned {
+            until_ms: Some(until_ms),
+        } => {
+            let message = format!("you are banned until {}", instant(*until_ms));
+            return (CommentRefusal::Banned, message);
+        }
         Refusal::OwnComment => (
             CommentRefusal::OwnComment,
             "comment: the viewer wrote it themselves",

@@ -4,11 +4,11 @@ use async_graphql::{Enum, InputValueError, InputValueResult, Scalar, ScalarType,
 use jiff::Timestamp;
 
 use crate::domain::body::BodyFormat as DomainFormat;
-use crate::domain::comment::CommentState as DomainState;
 use crate::domain::discussion::DiscussionState as DomainDiscussionState;
 use crate::domain::mode::{Mode, ModeReason};
 use crate::domain::page::Order;
 use crate::domain::viewer::Role as DomainRole;
+use crate::domain::visibility::ShownState;
 
 /// An instant in UTC as RFC 3339 writes it, with milliseconds: `2026-11-30T16:42:52.000Z`.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,15 @@ impl ScalarType for DateTime {
     }
 
     fn to_value(&self) -> Value {
-        // Ids hold 42 bits of milliseconds, so every stored time is a valid instant.
-        let instant = Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::UNIX_EPOCH);
-        Value::String(format!("{instant:.3}"))
+        Value::String(instant(self.0))
     }
+}
+
+/// Milliseconds since 1970 as RFC 3339 writes them.
+pub(super) fn instant(ms: i64) -> String {
+    // Ids hold 42 bits of milliseconds, so every stored time is a valid instant.
+    let instant = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{instant:.3}")
 }
 
 /// An absolute http or https address.
@@ -179,7 +184,7 @@ pub(super) enum BodyFormat {
 
 /// Where a comment stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
-#[graphql(remote = "DomainState")]
+#[graphql(remote = "ShownState")]
 pub(super) enum CommentState {
     /// Everybody may read it.
     Published,
@@ -190,6 +195,8 @@ pub(super) enum CommentState {
     /// Deleted: a tombstone without text and author.
     #[graphql(name = "DELETED")]
     Buried,
+    /// The viewer blocks its author: a placeholder without text and author. What hangs below stays.
+    Blocked,
 }
 
 /// Whether a discussion takes new comments.

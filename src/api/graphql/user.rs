@@ -6,6 +6,7 @@ use super::comment::CommentNode;
 use super::connection::PageInfo;
 use super::failure::failure;
 use super::loader_of;
+use super::person::BanNode;
 use super::scalars::{CommentOrder, Role};
 use super::want::{Want, page_args};
 use crate::domain::cursor::{Cursor, CursorList};
@@ -15,7 +16,7 @@ use crate::domain::user::User;
 
 /// A person in an answer.
 #[derive(Clone, Debug)]
-pub(super) struct UserNode(User);
+pub(super) struct UserNode(pub(super) User);
 
 impl UserNode {
     pub(super) fn new(user: User) -> Self {
@@ -34,6 +35,31 @@ impl UserNode {
     /// What to call them; empty when they gave no name.
     async fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Whether the viewer blocks them: their comments are placeholders for the viewer. Null in
+    /// events, which many viewers share.
+    async fn viewer_blocks(&self, ctx: &Context<'_>) -> Option<Result<bool>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            if loader.request.is_shared {
+                return Ok(None);
+            }
+            let blocked = loader.service.blocked(&loader.request).await;
+            Ok(Some(blocked.map_err(failure)?.contains(&self.0.id)))
+        };
+        found.await.transpose()
+    }
+
+    /// The ban that keeps them from writing now. Null when there is none, and for everybody but
+    /// moderators and the person themselves.
+    async fn ban(&self, ctx: &Context<'_>) -> Option<Result<BanNode>> {
+        let found = async {
+            let loader = loader_of(ctx)?;
+            let ban = loader.service.ban_shown(&loader.request, self.0.id).await;
+            ban.map(|ban| ban.map(BanNode::from)).map_err(failure)
+        };
+        found.await.transpose()
     }
 
     /// What they wrote, as far as the viewer may see it, across discussions. Newest first unless
@@ -132,7 +158,7 @@ pub(super) struct AuthoredEdge {
 
 /// The person who asks.
 #[derive(Clone, Debug, SimpleObject)]
-#[graphql(name = "Viewer")]
+#[graphql(name = "Viewer", complex)]
 pub(super) struct ViewerNode {
     /// Their profile.
     pub(super) user: UserNode,

@@ -15,7 +15,8 @@
 //! - **C10** a discussion's key is claimed once; claiming it again finds the first discussion;
 //! - **C11** a full or closed discussion refuses a create with a typed outcome;
 //! - **C12** every change writes one log entry under the id it was given;
-//! - **C13** the list of discussions holds each one once, in the order they were opened in, both ways.
+//! - **C13** the list of discussions holds each one once, in the order they were opened in, both ways;
+//! - **C14** the log keeps its entries for an hour; older ones go, a few with each new one.
 //!
 //! The index (`comment_tree`) has promises of its own:
 //!
@@ -40,6 +41,17 @@
 //! - **A2** the audit log is read by event in both directions under any filter;
 //! - **P1** pins are set as a whole, in order, and only of comments that anybody can read.
 //!
+//! Around a person:
+//!
+//! - **N1** a reply to somebody else is noted with it, once however often it is retried;
+//! - **N2** a reply that waits is listed once it is let through, a buried one never; imports note none;
+//! - **N3** the replies to a person are listed by event, each once, in both directions;
+//! - **N4** what is read of replies only moves forward, and never beyond the newest reply;
+//! - **N5** what is seen of a discussion only moves forward, and never beyond its newest comment;
+//! - **N6** the rows after one come in order and without their texts;
+//! - **N7** a forgotten person has no replies, no marks and no posting keys left;
+//! - **N8** after a scrub nothing of what was deleted is left in the store's files.
+//!
 //! Imports:
 //!
 //! - **I1** the same row imported twice is one comment with one id;
@@ -54,6 +66,7 @@
 mod audit;
 mod index;
 mod moderation;
+mod people;
 mod reads;
 mod reports;
 pub mod sqlite;
@@ -66,6 +79,7 @@ pub use moderation::{
     ChangeOutcome, CommentModeration, CountCheck, DiscussionAct, DiscussionChange,
     DiscussionOutcome, Revision, StateChange, WrongCount,
 };
+pub use people::{CommentPeople, ReplyTo, RowFacts};
 pub use reads::{CommentReads, Lane, LogEntry, LogKind, Rows};
 pub use reports::{
     CommentReports, DismissOutcome, Dismissal, NewReport, QueueFilter, QueueItem, Report,
@@ -85,7 +99,13 @@ pub const IMPORT_BATCH_MAX: usize = 500;
 
 /// Everything the port can do; what the service holds as `Arc<dyn CommentStore>`.
 pub trait CommentStore:
-    CommentReads + CommentWrites + CommentModeration + CommentReports + CommentAudit + CommentIndex
+    CommentReads
+    + CommentWrites
+    + CommentModeration
+    + CommentReports
+    + CommentAudit
+    + CommentIndex
+    + CommentPeople
 {
 }
 
@@ -96,5 +116,6 @@ impl<T> CommentStore for T where
         + CommentReports
         + CommentAudit
         + CommentIndex
+        + CommentPeople
 {
 }

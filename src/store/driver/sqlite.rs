@@ -36,10 +36,14 @@ const READERS_MAX: u32 = 8;
 const ROWS_AHEAD: usize = 1_024;
 /// How long a writer waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often emptying the log is tried, each time after waiting for readers as long as for writers.
+const CHECKPOINTS_MAX: u32 = 5;
 /// How often an idle writer looks whether another process wrote.
 const WATCH_PERIOD: Duration = Duration::from_millis(250);
 
 type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
+/// A wish to rewrite the file, and whom to tell.
+type Scrub = oneshot::Sender<Result<(), sqlx::Error>>;
 
 /// A request to the writer.
 trait Job: Send {
@@ -112,6 +116,7 @@ pub type Migration = &'static str;
 #[derive(Clone)]
 pub struct SqliteGroup {
     jobs: mpsc::Sender<Box<dyn Job>>,
+    scrubs: mpsc::Sender<Scrub>,
     readers: SqlitePool,
     clock: Clock,
     shared: Arc<Shared>,
@@ -163,8 +168,12 @@ impl SqliteGroup {
             .statement_cache_capacity(200)
             .row_buffer_size(ROWS_AHEAD)
             .pragma("cache_size", "-16384")
-            .pragma("temp_store", "memory")
+            // What is deleted or shortened within a page is overwritten; that costs no disk write.
+            .pragma("secure_delete", "fast")
             .foreign_keys(false);
+        // A file that is rewritten passes through the temporary store once: not through memory.
+        let rewriting = options.clone();
+        let options = options.pragma("temp_store", "memory");
         let mut writer = SqliteConnection::connect_with(&options)
             .await
             .map_err(|e| failed("sqlite.open", e))?;
@@ -181,16 +190,20 @@ impl SqliteGroup {
             .await
             .map_err(|e| failed("sqlite.open", e))?;
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
+        let (scrubs, scrub_queue) = mpsc::channel(1);
         let shared = Arc::new(Shared::default());
         let run = Writer {
             connection: writer,
             queue,
+            scrubs: scrub_queue,
+            rewriting,
             shared: Arc::clone(&shared),
             version,
         };
         tasks.spawn(run.run(tasks.stopping()));
         Ok(Self {
             jobs,
+            scrubs,
             readers,
             clock,
             shared,
@@ -260,6 +273,23 @@ impl SqliteGroup {
             .await
     }
 
+    /// Rewrites the file, so that nothing of what was deleted is left in it or beside it: free
+    /// pages, the slack within pages and the write-ahead log all keep old texts otherwise.
+    ///
+    /// Takes as long as copying the file and its size again of free disk, and twice that while it
+    /// runs; this process's writes wait meanwhile, another one's may be refused as busy. Readers
+    /// read on. When a reader keeps the log from being emptied, it is an error; try again.
+    pub async fn scrub(&self, op: &'static str) -> Result<(), StoreError> {
+        let unavailable =
+            |cause: &str| StoreError::new(op, StoreErrorKind::Unavailable, cause.to_owned());
+        let (answer, receiver) = oneshot::channel();
+        let sent = self.scrubs.send(answer).await;
+        sent.map_err(|_closed| unavailable("the store is closing"))?;
+        let done = receiver.await;
+        let done = done.map_err(|_closed| unavailable("the store was closed"))?;
+        done.map_err(|error| failed(op, error))
+    }
+
     async fn send<T, F>(
         &self,
         op: &'static str,
@@ -293,6 +323,8 @@ impl SqliteGroup {
 struct Writer {
     connection: SqliteConnection,
     queue: mpsc::Receiver<Box<dyn Job>>,
+    scrubs: mpsc::Receiver<Scrub>,
+    rewriting: SqliteConnectOptions,
     shared: Arc<Shared>,
     version: i64,
 }
@@ -303,6 +335,11 @@ impl Writer {
         loop {
             let received = tokio::select! {
                 biased;
+                Some(answer) = self.scrubs.recv() => {
+                    // Nobody waiting for it any more does not matter: it is done.
+                    drop(answer.send(rewrite(&self.rewriting).await));
+                    continue;
+                }
                 received = self.queue.recv_many(&mut group, GROUP_MAX) => received,
                 () = tokio::time::sleep(WATCH_PERIOD) => {
                     self.watch().await;
@@ -385,6 +422,30 @@ impl Writer {
             reply(ended.clone());
         }
     }
+}
+
+/// Writes the file anew and empties its log, on a connection of its own.
+async fn rewrite(options: &SqliteConnectOptions) -> Result<(), sqlx::Error> {
+    let mut connection = SqliteConnection::connect_with(options).await?;
+    let rewritten = async {
+        connection.execute("VACUUM").await?;
+        for _ in 0..CHECKPOINTS_MAX {
+            // A reader of before keeps the log; it ends within its statement.
+            let (is_busy, ..): (i64, i64, i64) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
+                .fetch_one(&mut connection)
+                .await?;
+            if is_busy == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(WATCH_PERIOD).await;
+        }
+        Err(sqlx::Error::Protocol(
+            "readers kept the write-ahead log from being emptied".to_owned(),
+        ))
+    }
+    .await;
+    connection.close().await?;
+    rewritten
 }
 
 /// Changes whenever another connection wrote to the file.

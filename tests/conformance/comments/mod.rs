@@ -10,6 +10,7 @@ mod index;
 pub(crate) mod kit;
 mod layouts;
 mod moderation;
+mod people;
 mod places;
 mod reports;
 mod restores;
@@ -43,6 +44,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         discussions::CASES,
         index::CASES,
         layouts::CASES,
+        people::CASES,
         imports::CASES,
         restores::CASES,
         places::CASES,

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use threadline::domain::clock::Clock;
 use threadline::store::StoreError;
 use threadline::store::comments::CommentStore;
+use threadline::store::states::StateStore;
 use threadline::store::users::UserStore;
 use threadline::store::walks::WalkStore;
 use threadline::store::workers::WorkerStore;
@@ -21,18 +22,26 @@ pub(crate) const ALL: &[&dyn Engine] = &[&sqlite::Sqlite];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Port {
     Comments,
+    States,
     Users,
     Walks,
     Workers,
 }
 
 impl Port {
-    pub(crate) const ALL: [Self; 4] = [Self::Comments, Self::Users, Self::Walks, Self::Workers];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Comments,
+        Self::States,
+        Self::Users,
+        Self::Walks,
+        Self::Workers,
+    ];
 
     /// The folder of the contract and the first part of a trial's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Comments => "comments",
+            Self::States => "states",
             Self::Users => "users",
             Self::Walks => "walks",
             Self::Workers => "workers",
@@ -64,6 +73,8 @@ pub(crate) trait Place: Send + Sync + Debug {
         clock: Clock,
         tasks: &Tasks,
     ) -> Result<Arc<dyn CommentStore>, StoreError>;
+
+    async fn states(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn StateStore>, StoreError>;
 
     async fn users(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn UserStore>, StoreError>;
 

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use threadline::domain::clock::Clock;
 use threadline::store::comments::{CommentStore, sqlite as comments};
 use threadline::store::driver::sqlite::{Migration, SqliteGroup};
+use threadline::store::states::{StateStore, sqlite as states};
 use threadline::store::users::{UserStore, sqlite as users};
 use threadline::store::walks::{WalkStore, sqlite as walks};
 use threadline::store::workers::{WorkerStore, sqlite as workers};
@@ -67,6 +68,13 @@ impl Place for Folder {
             group,
             comments::SqliteOptions::default(),
         )))
+    }
+
+    async fn states(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn StateStore>, StoreError> {
+        let group = self
+            .group("states.db", users::MIGRATIONS, clock, tasks)
+            .await?;
+        Ok(Arc::new(states::SqliteStates::new(group, 1)))
     }
 
     async fn users(&self, clock: Clock, tasks: &Tasks) -> Result<Arc<dyn UserStore>, StoreError> {

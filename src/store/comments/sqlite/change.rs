@@ -6,7 +6,9 @@ use sqlx::SqliteConnection;
 use super::counting;
 use super::create::{append_log, load_comment, mark_hidden};
 use super::discussions::load_discussion;
-use super::{SqliteComments, audit, moderating, moderation_queue, reports, revisions, rows};
+use super::{
+    SqliteComments, audit, moderating, moderation_queue, people, reports, revisions, rows,
+};
 use crate::domain::body::BodyFormat;
 use crate::domain::comment::{Comment, CommentState, StateAct, StateRefusal};
 use crate::domain::counts::{CountedRow, branch_tallies};
@@ -165,6 +167,9 @@ async fn change_state(
         }
     };
     store(db, &new).await?;
+    if state == CommentState::Published {
+        people::let_through(db, &new, change.event_id).await?;
+    }
     moderation_queue::decide(db, new.discussion_id, new.id).await?;
     if state == CommentState::Hidden && !discussion.has_hidden {
         mark_hidden(db, discussion.id).await?;
@@ -183,6 +188,7 @@ async fn change_state(
 /// Removes what a buried comment must no longer have anywhere. Reports may quote it.
 async fn forget_texts(db: &mut SqliteConnection, old: &Comment) -> Result<(), StoreError> {
     const OP: &str = "comments.bury";
+    people::unnote_reply(db, old).await?;
     reports::forget_words(db, old.discussion_id, old.id).await?;
     sqlx::query("DELETE FROM comment_revisions WHERE discussion_id = ? AND comment_id = ?")
         .bind(old.discussion_id.get())

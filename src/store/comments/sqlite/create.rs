@@ -5,12 +5,14 @@ use sqlx::{Row as _, SqliteConnection};
 use super::counting;
 use super::discussions::load_discussion;
 use super::moderation_queue;
+use super::people;
 use super::reads::json;
 use super::rows::{self, comment_columns};
 use crate::domain::comment::{Comment, CommentState, DEPTH_MAX, branch_of};
 use crate::domain::counts::{CountedRow, Tally, contribution};
 use crate::domain::discussion::{Discussion, DiscussionState};
-use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId, first_id_of_ms};
+use crate::domain::live::LOG_KEPT_MS;
 use crate::store::comments::{CREATE_LATE_MAX_MS, Claim, CreateOutcome, LogKind, NewComment};
 use crate::store::driver::sqlite::DuringOp as _;
 use crate::store::{StoreError, StoreErrorKind};
@@ -41,10 +43,10 @@ pub(super) async fn create(
     if discussion.counts.all.total >= new.comments_max {
         return Ok(CreateOutcome::DiscussionFull);
     }
-    let ancestors = match new.parent_id {
-        None => Vec::new(),
+    let (ancestors, answered) = match new.parent_id {
+        None => (Vec::new(), UserId::NOBODY),
         Some(parent) => match ancestors_under(db, discussion.id, parent).await? {
-            Ok(ancestors) => ancestors,
+            Ok(above) => above,
             Err(refusal) => return Ok(refusal),
         },
     };
@@ -82,6 +84,7 @@ pub(super) async fn create(
         insert_claim(db, &comment, claim, now_ms).await?;
     }
     count_new(db, &discussion, &comment).await?;
+    people::note_reply(db, &comment, answered).await?;
     Ok(CreateOutcome::Created(comment))
 }
 
@@ -117,12 +120,12 @@ async fn claimed_before(
         .map(CreateOutcome::Replayed))
 }
 
-/// A reply's ancestors, or why there can be no reply.
+/// A reply's ancestors and who is answered, or why there can be no reply.
 async fn ancestors_under(
     db: &mut SqliteConnection,
     discussion: DiscussionId,
     parent: CommentId,
-) -> Result<Result<Vec<CommentId>, CreateOutcome>, StoreError> {
+) -> Result<Result<(Vec<CommentId>, UserId), CreateOutcome>, StoreError> {
     let Some(parent) = load_comment(db, discussion, parent).await? else {
         return Ok(Err(CreateOutcome::ParentMissing));
     };
@@ -138,7 +141,7 @@ async fn ancestors_under(
     }
     let mut ancestors = parent.ancestors;
     ancestors.push(parent.id);
-    Ok(Ok(ancestors))
+    Ok(Ok((ancestors, parent.author_id)))
 }
 
 /// The counted facts of some rows, oldest first.
@@ -288,9 +291,27 @@ pub(super) async fn append_log(
         .bind(event.get())
         .bind(kind.code())
         .bind(comment.map_or(0, CommentId::get))
-        .execute(db)
+        .execute(&mut *db)
         .await
         .during(OP)?;
+    forget_log(db, discussion, event).await
+}
+
+/// A few entries that nobody may ask for any more go with each new one, so they never pile up.
+async fn forget_log(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    newest: EventId,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM comment_log WHERE discussion_id = ?1 AND event_id IN (SELECT event_id \
+         FROM comment_log WHERE discussion_id = ?1 AND event_id < ?2 ORDER BY event_id LIMIT 4)",
+    )
+    .bind(discussion.get())
+    .bind(first_id_of_ms(newest.time_ms().saturating_sub(LOG_KEPT_MS)))
+    .execute(db)
+    .await
+    .during(OP)?;
     Ok(())
 }
 

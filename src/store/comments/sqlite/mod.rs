@@ -19,6 +19,7 @@ mod listing;
 mod moderating;
 mod moderation_queue;
 mod origins;
+mod people;
 mod queue;
 mod reads;
 mod recount;
@@ -44,6 +45,7 @@ pub const MIGRATIONS: &[Migration] = &[
     include_str!("../../../../deploy/sql/sqlite/comments_0002.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0003.sql"),
     include_str!("../../../../deploy/sql/sqlite/comments_0004.sql"),
+    include_str!("../../../../deploy/sql/sqlite/comments_0005.sql"),
 ];
 
 /// How the engine behaves.

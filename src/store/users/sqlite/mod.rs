@@ -1,107 +1,53 @@
 //! Port `users` on SQLite (group "states").
 //!
-//! Profiles stand beside every comment, so those read lately are kept in memory. As with pages, a
-//! kept name is never older than the last acknowledged write of this process, and at most 250 ms
-//! older than another process's.
+//! Profiles stand beside every comment, and whether somebody is banned before everything they
+//! write, so what was read lately of people is kept in memory ([`known`]).
+
+mod bans;
+mod erasures;
+mod known;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use moka::sync::Cache;
-use sqlx::Row as _;
+use sqlx::{Row as _, SqliteConnection};
 
-use super::UserStore;
+use self::known::{Known, Moment};
+use super::{SignIn, UserStore};
+use crate::domain::bans::BanEntry;
 use crate::domain::ids::UserId;
 use crate::domain::user::{NUMERIC_SUBJECT_END, User};
 use crate::store::driver::sqlite::{Migration, SqliteGroup, failed};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// The schema of the group, step by step.
-pub const MIGRATIONS: &[Migration] = &[include_str!("../../../deploy/sql/sqlite/states_0001.sql")];
+pub const MIGRATIONS: &[Migration] = &[
+    include_str!("../../../../deploy/sql/sqlite/states_0001.sql"),
+    include_str!("../../../../deploy/sql/sqlite/states_0002.sql"),
+];
 
 const USERS: &str =
     "SELECT user_id, name FROM users WHERE user_id IN (SELECT value FROM json_each(?))";
 
 /// Bytes of profiles kept in memory unless said otherwise.
 const CACHE_BYTES: u64 = 8 << 20;
-/// Writes are told apart by so many groups of ids, so that one forgets few others. A prime: ids end
-/// in counters that are often 0.
-const SHARDS: u16 = 251;
+/// Bans get this part of the memory for profiles.
+const BANS_PART: u64 = 4;
 
 /// Users in one file.
 #[derive(Clone, Debug)]
 pub struct SqliteUsers {
     group: SqliteGroup,
-    known: Known,
+    known: Known<Profile>,
+    bans: Known<Option<Arc<BanEntry>>>,
 }
-
-/// A user at a moment: the number of writes to their shard and of other processes' writes before.
-type Moment = (UserId, u64, u64);
 
 /// What was read of a user.
 #[derive(Clone, Debug)]
 enum Profile {
     Named(Arc<str>),
     Missing,
-}
-
-/// Profiles in memory.
-#[derive(Clone, Debug)]
-struct Known {
-    kept: Option<Cache<Moment, Profile>>,
-    writes: Arc<[AtomicU64]>,
-}
-
-impl Known {
-    fn new(bytes: u64) -> Self {
-        let kept = (bytes > 0).then(|| {
-            Cache::builder()
-                .max_capacity(bytes)
-                .weigher(|_, profile: &Profile| {
-                    let name = match profile {
-                        Profile::Named(name) => name.len(),
-                        Profile::Missing => 0,
-                    };
-                    u32::try_from(name + 150).unwrap_or(u32::MAX)
-                })
-                .build()
-        });
-        Self {
-            kept,
-            writes: (0..SHARDS).map(|_| AtomicU64::new(0)).collect(),
-        }
-    }
-
-    fn shard(&self, id: UserId) -> Option<&AtomicU64> {
-        let shard = id.get().rem_euclid(i64::from(SHARDS));
-        self.writes.get(usize::try_from(shard).unwrap_or_default())
-    }
-
-    /// Take it before reading; what was read is kept under it.
-    fn moment(&self, id: UserId, foreign: u64) -> Moment {
-        let writes = self.shard(id);
-        let writes = writes.map_or(0, |writes| writes.load(Ordering::Acquire));
-        (id, writes, foreign)
-    }
-
-    /// Nothing kept of this user is used again.
-    fn forget(&self, id: UserId) {
-        if let Some(writes) = self.shard(id) {
-            writes.fetch_add(1, Ordering::AcqRel);
-        }
-    }
-
-    fn get(&self, moment: Moment) -> Option<Profile> {
-        self.kept.as_ref()?.get(&moment)
-    }
-
-    fn keep(&self, moment: Moment, profile: Profile) {
-        if let Some(kept) = &self.kept {
-            kept.insert(moment, profile);
-        }
-    }
 }
 
 impl SqliteUsers {
@@ -114,7 +60,13 @@ impl SqliteUsers {
     pub fn with_cache(group: SqliteGroup, bytes: u64) -> Self {
         Self {
             group,
-            known: Known::new(bytes),
+            known: Known::new(bytes, |profile| match profile {
+                Profile::Named(name) => name.len(),
+                Profile::Missing => 0,
+            }),
+            bans: Known::new(bytes / BANS_PART, |entry| {
+                entry.as_ref().map_or(0, |entry| entry.reason.len() + 100)
+            }),
         }
     }
 
@@ -262,4 +214,44 @@ impl UserStore for SqliteUsers {
             )
             .await
     }
+
+    async fn sign_ins(&self, id: UserId) -> Result<Vec<SignIn>, StoreError> {
+        self.group.count(1);
+        let found: Vec<(String, String)> = sqlx::query_as(
+            "SELECT issuer, subject FROM user_subjects WHERE user_id = ? ORDER BY issuer, subject",
+        )
+        .bind(id.get())
+        .fetch_all(self.group.readers())
+        .await
+        .map_err(|e| failed("users.sign_ins", e))?;
+        let sign_ins = found.into_iter();
+        Ok(sign_ins
+            .map(|(issuer, subject)| SignIn { issuer, subject })
+            .collect())
+    }
+
+    async fn forget(&self, id: UserId) -> Result<(), StoreError> {
+        let known = self.known.clone();
+        self.group
+            .write_then(
+                "users.forget",
+                move || known.forget(id),
+                move |db| Box::pin(forget(db, id)),
+            )
+            .await
+    }
+}
+
+async fn forget(db: &mut SqliteConnection, id: UserId) -> Result<(), StoreError> {
+    for sql in [
+        "DELETE FROM user_subjects WHERE user_id = ?",
+        "UPDATE users SET name = '' WHERE user_id = ? AND name <> ''",
+    ] {
+        sqlx::query(sql)
+            .bind(id.get())
+            .execute(&mut *db)
+            .await
+            .map_err(|e| failed("users.forget", e))?;
+    }
+    Ok(())
 }
