@@ -260,7 +260,7 @@ impl Service {
             }
         };
         let event = EventId::new(row.id.get());
-        match seen_by_writer(viewer, &row) {
+        match seen_by_writer(viewer, &row, false) {
             // The key's comment was deleted since: there is nothing to give back.
             None => Refusal::AlreadyDeleted.into(),
             Some(comment) => WriteOutcome::Written(Box::new(Written {
@@ -424,10 +424,10 @@ impl Service {
         let Some(discussion) = discussion else {
             return Ok(Refusal::CommentNotFound.into());
         };
+        let hidden = self
+            .hidden_above(&discussion, std::iter::once(&row))
+            .await?;
         if let Some(refusal) = refusal {
-            let hidden = self
-                .hidden_above(&discussion, std::iter::once(&row))
-                .await?;
             let seen =
                 super::reading::view_for(request, &self.reader(request).await?, &row, &hidden);
             // That it was there is known only to those who may see what is left of it.
@@ -436,7 +436,8 @@ impl Service {
                 Some(seen) => WriteOutcome::Refused(refusal, Some(Box::new(seen))),
             });
         }
-        let comment = seen_by_writer(viewer, &row).unwrap_or_else(|| tombstone(&row));
+        let is_cut_off = row.ancestors.iter().any(|id| hidden.contains(id));
+        let comment = seen_by_writer(viewer, &row, is_cut_off).unwrap_or_else(|| tombstone(&row));
         let read_after = ReadAfter {
             discussion: discussion.id,
             event,
@@ -452,7 +453,7 @@ impl Service {
 }
 
 /// A row for the person who just wrote or changed it.
-fn seen_by_writer(viewer: &Viewer, row: &Comment) -> Option<CommentView> {
+fn seen_by_writer(viewer: &Viewer, row: &Comment, is_cut_off: bool) -> Option<CommentView> {
     // They wrote it or moderate: whom they block does not matter.
-    view(row, &Reader::new(Some(*viewer), Arc::default()), false)
+    view(row, &Reader::new(Some(*viewer), Arc::default()), is_cut_off)
 }

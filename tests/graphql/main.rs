@@ -23,5 +23,6 @@ mod replies;
 mod restore;
 mod scroll;
 mod support;
+mod walk;
 mod work;
 mod writes;
