@@ -62,6 +62,7 @@ fn context(shape: PageShape) -> RequestContext {
         subject: VIEWER.to_string(),
         role: Role::Member,
         name: None,
+        expires_ms: None,
     };
     RequestContext {
         identity: (shape != PageShape::Linear).then_some(identity),

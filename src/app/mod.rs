@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 pub use self::error::StartError;
 
 use self::readiness::PortsReadiness;
-use crate::api::graphql::{self, GraphqlExecutor, LiveStats};
+use crate::api::graphql;
 use crate::api::http::auth::Authenticator;
 use crate::api::http::{self, Edge, Router};
 use crate::config::Config;
@@ -163,16 +163,8 @@ impl AppBuilder {
         } else {
             None
         };
-        let executor = graphql::executor(service.clone());
         Ok(App {
-            router: router(
-                &config,
-                Arc::clone(&executor),
-                &service,
-                metrics,
-                &phases.work,
-            )?,
-            executor,
+            router: router(&config, &service, metrics, &phases.work)?,
             index_builder: IndexBuilder::new(service.clone(), &owner),
             address: None,
             config,
@@ -189,7 +181,6 @@ impl AppBuilder {
 /// The edge over a service.
 fn router(
     config: &Config,
-    executor: Arc<GraphqlExecutor>,
     service: &Service,
     metrics: Metrics,
     tasks: &Tasks,
@@ -198,7 +189,7 @@ fn router(
     let clock = &service.ports().clock;
     let authenticator = Authenticator::new(&settings.auth, config.server.listen, clock, tasks)?;
     Ok(http::router(Edge {
-        executor,
+        executor: graphql::executor(service.clone()),
         clock: clock.clone(),
         authenticator: Arc::new(authenticator),
         readiness: Arc::new(PortsReadiness(service.clone())),
@@ -224,7 +215,6 @@ fn owner() -> String {
 #[derive(Debug)]
 pub struct App {
     router: Router,
-    executor: Arc<GraphqlExecutor>,
     index_builder: IndexBuilder,
     address: Option<SocketAddr>,
     config: Config,
@@ -304,11 +294,6 @@ impl App {
     /// Reading statements that the stores were sent so far.
     pub fn statements(&self) -> u64 {
         self.stores.statements()
-    }
-
-    /// What the live part has done and is doing.
-    pub fn live(&self) -> LiveStats {
-        self.executor.live()
     }
 
     /// Takes a lease anew: who moved a manual clock past the end of the last one needs it, since

@@ -39,8 +39,6 @@ use crate::service::{Service, ServiceError};
 
 type ThreadlineSchema = Schema<Queries, Mutations, Subscription>;
 
-pub use self::live::LiveStats;
-
 /// Everything that can be read.
 #[derive(Debug, MergedObject)]
 #[graphql(name = "Query")]
@@ -59,7 +57,7 @@ fn schema() -> ThreadlineSchema {
 
 /// The schema over a service, for the HTTP edge.
 #[must_use]
-pub fn executor(service: Service) -> Arc<GraphqlExecutor> {
+pub fn executor(service: Service) -> Arc<dyn Executor> {
     let schema = schema();
     Arc::new(GraphqlExecutor {
         live: Hub::new(schema.clone(), service.clone()),
@@ -83,19 +81,10 @@ fn loader_of<'a>(ctx: &Context<'a>) -> async_graphql::Result<&'a Loader> {
     ctx.data::<Loader>()
 }
 
-/// The schema over a service.
-pub struct GraphqlExecutor {
+struct GraphqlExecutor {
     schema: ThreadlineSchema,
     service: Service,
     live: Hub,
-}
-
-impl GraphqlExecutor {
-    /// What the live part has done and is doing.
-    #[must_use]
-    pub fn live(&self) -> LiveStats {
-        self.live.stats()
-    }
 }
 
 impl std::fmt::Debug for GraphqlExecutor {

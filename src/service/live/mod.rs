@@ -7,7 +7,6 @@
 mod topic;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use topic::{Batch, Following};
@@ -29,7 +28,6 @@ const READ_ROWS: u32 = 500;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Live {
     topics: Arc<Mutex<HashMap<DiscussionId, Subscribers>>>,
-    log_reads: Arc<AtomicU64>,
 }
 
 impl Live {
@@ -124,18 +122,6 @@ impl Service {
         Ok(is_told.then_some((place, event)))
     }
 
-    /// Calls of the store that read a log for those who follow.
-    #[must_use]
-    pub fn log_reads(&self) -> u64 {
-        self.live.log_reads.load(Ordering::Relaxed)
-    }
-
-    /// Discussions that are followed in this process.
-    #[must_use]
-    pub fn topics(&self) -> usize {
-        self.live.topics().len()
-    }
-
     /// Says that a discussion's log has an entry. Losing that costs a few seconds, so a write does
     /// not fail over it.
     pub(super) async fn wake(&self, discussion: DiscussionId, event: EventId) {
@@ -154,7 +140,7 @@ impl Service {
     ) -> ServiceResult<Vec<LogEntry>> {
         let (mut entries, mut from) = (Vec::new(), from);
         loop {
-            self.live.log_reads.fetch_add(1, Ordering::Relaxed);
+            metrics::counter!("threadline_live_log_reads_total").increment(1);
             let page = self.ports.comments.log(discussion, from, READ_ROWS).await?;
             let is_last = page.len() < usize::try_from(READ_ROWS).unwrap_or(usize::MAX);
             let last = page.last().map(|entry| entry.event_id);

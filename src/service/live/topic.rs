@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 
 use crate::domain::ids::{DiscussionId, EventId};
 use crate::domain::live::{Window, overlap_from};
@@ -130,8 +130,10 @@ impl LogReader {
         }
         told.send_replace(Beginning::Begun);
         let stopping = self.service.ports.tasks.stopping();
-        let mut poll = tokio::time::interval_at(Instant::now() + POLL, POLL);
+        let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick comes at once.
+        poll.tick().await;
         let mut is_failing = false;
         loop {
             let from = tokio::select! {

@@ -15,7 +15,8 @@
 //! - **C10** a discussion's key is claimed once; claiming it again finds the first discussion;
 //! - **C11** a full or closed discussion refuses a create with a typed outcome;
 //! - **C12** every change writes one log entry under the id it was given;
-//! - **C13** the list of discussions holds each one once, in the order they were opened in, both ways.
+//! - **C13** the list of discussions holds each one once, in the order they were opened in, both ways;
+//! - **C14** the log keeps its entries for an hour; older ones go, a few with each new one.
 //!
 //! The index (`comment_tree`) has promises of its own:
 //!

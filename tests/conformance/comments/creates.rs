@@ -33,6 +33,7 @@ pub(super) const CASES: Cases = cases![
     c4_a_parent_brought_back_takes_replies_again,
     c4_a_reply_below_the_deepest_level_is_refused,
     c12_a_create_is_logged_under_its_own_id,
+    c14_entries_of_more_than_an_hour_ago_go_and_younger_ones_stay,
 ];
 
 async fn c1_an_acknowledged_create_is_readable_everywhere(env: Comments) {
@@ -419,6 +420,30 @@ async fn c4_a_reply_below_the_deepest_level_is_refused(env: Comments) {
     let beside = env.reply(&above).await;
     assert_eq!(beside.depth(), DEPTH_MAX);
     assert_eq!(beside.ancestors, deepest.ancestors);
+}
+
+async fn c14_entries_of_more_than_an_hour_ago_go_and_younger_ones_stay(env: Comments) {
+    let (here, there) = (env.open(1).await, env.open(1).await);
+    for _ in 0..6 {
+        env.post(here).await;
+        env.post(there).await;
+    }
+    env.advance_ms(3_600_000);
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        kept.push(EventId::new(env.post(here).await.id.get()));
+    }
+    // What is an hour old to the millisecond may still be asked for.
+    assert_eq!(env.log(here).await.len(), 9);
+    env.advance_ms(1_000);
+    for _ in 0..3 {
+        kept.push(EventId::new(env.post(here).await.id.get()));
+    }
+    let log = env.log(here).await;
+    let left: Vec<EventId> = log.iter().map(|entry| entry.event_id).collect();
+    assert_eq!(left, kept);
+    // Another discussion's log is its own affair.
+    assert_eq!(env.log(there).await.len(), 6);
 }
 
 async fn c12_a_create_is_logged_under_its_own_id(env: Comments) {

@@ -1,8 +1,10 @@
 //! The schema's side of live events: the subscription root and what an event holds.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_graphql::{Context, Enum, ID, Object, Result, Subscription as SubscriptionRoot};
+use async_graphql::parser::types::Field;
+use async_graphql::{Context, Enum, ID, Object, Result, Subscription as SubscriptionRoot, Value};
 use futures_util::Stream;
 use futures_util::stream;
 
@@ -79,8 +81,8 @@ impl CommentEventNode {
 pub(super) struct Wanted {
     pub(super) discussion: DiscussionId,
     pub(super) after: Option<EventId>,
-    /// `after` as the client wrote it.
-    pub(super) after_text: Option<String>,
+    /// The variable that says `after`, if one does.
+    pub(super) after_variable: Option<String>,
 }
 
 /// Asks a subscription what it wants, without giving it an event.
@@ -132,7 +134,12 @@ impl Subscription {
     ) -> Result<impl Stream<Item = CommentEventNode> + use<>> {
         let id = decode_discussion(&discussion).map_err(|error| bad_input("discussion", error))?;
         let event = if let Some(probe) = ctx.data_opt::<Probe>() {
-            probe.set(wanted(id, after)?);
+            let after = after.map(|after| after_event(id, &after)).transpose()?;
+            probe.set(Wanted {
+                discussion: id,
+                after,
+                after_variable: variable_of(&ctx.item.node, "after"),
+            });
             None
         } else {
             happened(ctx, id, *ctx.data::<Source>()?).await?
@@ -141,23 +148,24 @@ impl Subscription {
     }
 }
 
-fn wanted(discussion: DiscussionId, after: Option<ID>) -> Result<Wanted> {
-    let Some(text) = after.map(|after| after.0) else {
-        return Ok(Wanted {
-            discussion,
-            after: None,
-            after_text: None,
-        });
-    };
-    let (place, event) = decode_event(&text).map_err(|error| bad_input("after", error))?;
+/// The event that a client had last.
+fn after_event(discussion: DiscussionId, after: &str) -> Result<EventId> {
+    let (place, event) = decode_event(after).map_err(|error| bad_input("after", error))?;
     if place != discussion {
         return Err(bad_input("after", "an event of another discussion"));
     }
-    Ok(Wanted {
-        discussion,
-        after: Some(event),
-        after_text: Some(text),
-    })
+    Ok(event)
+}
+
+/// The variable that gives an argument its value, if one does.
+fn variable_of(field: &Field, argument: &str) -> Option<String> {
+    let value = field.get_argument(argument)?.node.clone();
+    let mut variable = None;
+    let constant = value.into_const_with(|name| {
+        variable = Some(name.to_string());
+        Ok::<_, Infallible>(Value::Null)
+    });
+    constant.ok().and(variable)
 }
 
 /// The event for the readers of this execution; `None` if they must not know of it.

@@ -5,7 +5,6 @@
 //! others never wait for it.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -153,8 +152,7 @@ pub(super) async fn run(hub: Hub, group: Arc<Group>, mut following: Following) {
             match hub.event(&group, source).await {
                 Ok(Some(event)) => {
                     let too_slow = group.deliver(&event);
-                    let counter = &hub.0.counters.too_slow;
-                    counter.fetch_add(too_slow, Ordering::Relaxed);
+                    metrics::counter!("threadline_live_too_slow_total").increment(too_slow);
                 }
                 Ok(None) => {}
                 // They subscribe again after the last event they had, so nothing is lost.
@@ -203,7 +201,6 @@ impl Hub {
             request: Arc::new(service.event_request(key.role, Arc::default())),
         };
         let request = Operation::graphql(&operation.0).data(loader).data(source);
-        self.0.counters.executions.fetch_add(1, Ordering::Relaxed);
         metrics::counter!("threadline_live_executions_total").increment(1);
         let answers = self.0.schema.execute_stream(request);
         let answer = async { answers.boxed().next().await };

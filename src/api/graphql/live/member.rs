@@ -2,7 +2,6 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use futures_util::{Stream, stream};
 
@@ -33,7 +32,8 @@ impl Member {
         inbox: Inbox,
         missed: Vec<Source>,
     ) -> Self {
-        hub.0.counters.subscribers.fetch_add(1, Ordering::Relaxed);
+        metrics::counter!("threadline_live_subscriptions_total").increment(1);
+        metrics::gauge!("threadline_live_subscribers").increment(1.0);
         Self {
             hub,
             group,
@@ -82,10 +82,6 @@ impl Member {
 impl Drop for Member {
     fn drop(&mut self) {
         self.group.leave(self.place);
-        self.hub
-            .0
-            .counters
-            .subscribers
-            .fetch_sub(1, Ordering::Relaxed);
+        metrics::gauge!("threadline_live_subscribers").decrement(1.0);
     }
 }

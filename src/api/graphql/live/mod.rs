@@ -11,10 +11,9 @@ mod group;
 mod member;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_graphql::{Response, Value};
+use async_graphql::Response;
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
@@ -52,39 +51,14 @@ struct Inner {
     schema: ThreadlineSchema,
     service: Service,
     groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
-    counters: Counters,
 }
 
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inner")
-            .field("counters", &self.counters)
+            .field("service", &self.service)
             .finish_non_exhaustive()
     }
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    executions: AtomicU64,
-    subscribers: AtomicUsize,
-    too_slow: AtomicU64,
-}
-
-/// What the live part has done and is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LiveStats {
-    /// Operations run for events so far.
-    pub executions: u64,
-    /// Calls that read a log so far.
-    pub log_reads: u64,
-    /// Discussions followed now.
-    pub topics: usize,
-    /// Different subscriptions now.
-    pub groups: usize,
-    /// Subscribers now.
-    pub subscribers: usize,
-    /// Subscribers dropped so far because they did not keep up.
-    pub too_slow: u64,
 }
 
 impl Hub {
@@ -93,25 +67,12 @@ impl Hub {
             schema,
             service,
             groups: Mutex::default(),
-            counters: Counters::default(),
         }))
     }
 
     fn groups(&self) -> MutexGuard<'_, HashMap<GroupKey, Arc<Group>>> {
         // Nothing panics while it is held, and a map is whole after every call.
         self.0.groups.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn stats(&self) -> LiveStats {
-        let counters = &self.0.counters;
-        LiveStats {
-            executions: counters.executions.load(Ordering::Relaxed),
-            log_reads: self.0.service.log_reads(),
-            topics: self.0.service.topics(),
-            groups: self.groups().len(),
-            subscribers: counters.subscribers.load(Ordering::Relaxed),
-            too_slow: counters.too_slow.load(Ordering::Relaxed),
-        }
     }
 
     /// Begins a subscription for one reader. `Err`: it cannot run, and why.
@@ -133,7 +94,7 @@ impl Hub {
         let key = GroupKey {
             discussion: wanted.discussion,
             role,
-            operation: operation.hash(wanted.after_text.as_deref()),
+            operation: operation.hash(wanted.after_variable.as_deref()),
         };
         // First the group, then what was missed: in between nothing is lost, and what comes both
         // ways is sorted out by its id.
@@ -168,8 +129,12 @@ impl Hub {
             .data(loader)
             .data(probe.clone());
         let mut answers = self.0.schema.execute_stream(asked).boxed();
-        if let Some(answer) = answers.next().await {
-            return Err(answer);
+        if let Some(mut refused) = answers.next().await {
+            // Nothing was resolved, whatever the executor says about where.
+            for error in &mut refused.errors {
+                error.path.clear();
+            }
+            return Err(refused);
         }
         probe.wanted().ok_or_else(|| {
             tracing::error!("a subscription passed its probe and asked for nothing");
@@ -224,8 +189,10 @@ impl Operation {
     }
 
     /// What tells two operations apart. Where a subscriber goes on from is their own affair: the
-    /// variable that says so does not count.
+    /// variable that says so and nothing else does not count.
     fn hash(&self, after: Option<&str>) -> [u8; 32] {
+        let query = &self.0.query;
+        let after = after.filter(|name| uses_of_variable(query, name) <= 2);
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             hash.update(text.len().to_be_bytes());
@@ -234,14 +201,23 @@ impl Operation {
         part(&self.0.query);
         part(self.0.operation_name.as_deref().unwrap_or_default());
         for (name, value) in self.0.variables.iter() {
-            let is_after = matches!(value, Value::String(text) if Some(text.as_str()) == after);
-            if !is_after {
+            if Some(name.as_str()) != after {
                 part(name);
                 part(&value.to_string());
             }
         }
         hash.finalize().into()
     }
+}
+
+/// How often a text names a variable, its definition included.
+fn uses_of_variable(text: &str, name: &str) -> usize {
+    let after_dollars = text.split('$').skip(1);
+    let is_name = |ch: char| ch.is_ascii_alphanumeric() || ch == '_';
+    after_dollars
+        .filter_map(|rest| rest.strip_prefix(name))
+        .filter(|rest| !rest.starts_with(is_name))
+        .count()
 }
 
 fn failed(error: crate::service::ServiceError) -> Response {

@@ -77,7 +77,7 @@ pub(super) fn prepare(
     shape::check(&document, limits)?;
     merge::check(&document, limits.expanded_selections_max.saturating_mul(4))?;
     if operation_type == OperationType::Subscription {
-        shape::check_one_root(&document, operation_name.as_deref())?;
+        shape::one_root(&mut document, operation_name.as_deref())?;
     }
     Ok(PreparedRequest {
         document,

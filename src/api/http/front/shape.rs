@@ -5,10 +5,10 @@
 //! reused; work is linear in the document. Recursion is bounded by the level limit, and a cycle is
 //! found before it is followed twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_graphql::parser::types::{
-    ExecutableDocument, FragmentDefinition, Selection, SelectionSet,
+    DocumentOperations, ExecutableDocument, Field, FragmentDefinition, Selection, SelectionSet,
 };
 use async_graphql::{Name, Pos, Positioned};
 
@@ -42,51 +42,110 @@ pub(super) fn check(
 }
 
 /// Checks that a subscription has one root field, which no variable can switch off, and that it is
-/// one of the schema's own. Recursion is bounded by [`check`], which comes first.
-pub(super) fn check_one_root(
-    document: &ExecutableDocument,
+/// one of the schema's own; and takes it out of the fragments around it, where the executor does not
+/// look. Recursion is bounded by [`check`], which comes first.
+pub(super) fn one_root(
+    document: &mut ExecutableDocument,
     operation: Option<&str>,
 ) -> Result<(), RequestError> {
-    let mut roots = Vec::new();
-    for (name, chosen) in document.operations.iter() {
-        if operation.is_none() || name.map(Name::as_str) == operation {
-            roots_of(document, &chosen.node.selection_set.node, &mut roots);
-        }
+    let (mut roots, mut passed) = (Vec::new(), HashSet::new());
+    let chosen = document
+        .operations
+        .iter()
+        .filter(|(name, _)| operation.is_none() || name.map(Name::as_str) == operation);
+    for (_, chosen) in chosen {
+        let set = &chosen.node.selection_set.node;
+        roots_of(document, set, &mut roots, &mut passed);
     }
     let wrong = |message: &str, position| {
         Err(RequestError::refused(Code::ValidationFailed, message).at(position))
     };
-    match roots.as_slice() {
-        [(name, _, position)] if name.starts_with("__") => {
-            wrong("a subscription cannot be about the schema", *position)
+    let root = match roots.as_slice() {
+        [(field, _)] if field.node.name.node.starts_with("__") => {
+            return wrong("a subscription cannot be about the schema", field.pos);
         }
-        [(_, true, position)] => wrong("a subscription's root field cannot be skipped", *position),
-        [(_, false, _)] => Ok(()),
-        [_, (_, _, position), ..] => wrong("a subscription has one root field", *position),
+        [(field, true)] => {
+            return wrong("a subscription's root field cannot be skipped", field.pos);
+        }
+        [(field, false)] => (*field).clone(),
+        [_, (field, _), ..] => return wrong("a subscription has one root field", field.pos),
         // An empty selection does not parse.
-        [] => wrong(
-            "a subscription has one root field",
-            Pos { line: 1, column: 1 },
-        ),
+        [] => {
+            let start = Pos { line: 1, column: 1 };
+            return wrong("a subscription has one root field", start);
+        }
+    };
+    let passed: HashSet<Name> = passed.into_iter().cloned().collect();
+    let set = match &mut document.operations {
+        DocumentOperations::Single(chosen) => Some(&mut chosen.node.selection_set),
+        DocumentOperations::Multiple(all) => all
+            .iter_mut()
+            .find(|(name, _)| Some(name.as_str()) == operation)
+            .map(|(_, chosen)| &mut chosen.node.selection_set),
+    };
+    if let Some(set) = set {
+        let position = root.pos;
+        set.node.items = vec![Positioned::new(Selection::Field(root), position)];
+    }
+    // Those around the root are empty now; one that is spread below it as well stays.
+    let mut used = HashSet::new();
+    for (_, operation) in document.operations.iter() {
+        spread_in(document, &operation.node.selection_set.node, &mut used);
+    }
+    let used: HashSet<Name> = used.into_iter().cloned().collect();
+    document
+        .fragments
+        .retain(|name, _| used.contains(name) || !passed.contains(name));
+    Ok(())
+}
+
+/// Every fragment that a selection set spreads, directly or not.
+fn spread_in<'a>(
+    document: &'a ExecutableDocument,
+    set: &'a SelectionSet,
+    found: &mut HashSet<&'a Name>,
+) {
+    for item in &set.items {
+        match &item.node {
+            Selection::Field(field) => {
+                spread_in(document, &field.node.selection_set.node, found);
+            }
+            Selection::InlineFragment(inline) => {
+                spread_in(document, &inline.node.selection_set.node, found);
+            }
+            Selection::FragmentSpread(spread) => {
+                let name = &spread.node.fragment_name.node;
+                if found.insert(name)
+                    && let Some(fragment) = document.fragments.get(name)
+                {
+                    spread_in(document, &fragment.node.selection_set.node, found);
+                }
+            }
+        }
     }
 }
 
-/// Root fields with whether a directive may skip them, fragments expanded.
+/// Root fields with whether a directive may skip them, fragments expanded; and the fragments that
+/// were passed on the way.
 fn roots_of<'a>(
     document: &'a ExecutableDocument,
     set: &'a SelectionSet,
-    found: &mut Vec<(&'a str, bool, Pos)>,
+    found: &mut Vec<(&'a Positioned<Field>, bool)>,
+    passed: &mut HashSet<&'a Name>,
 ) {
     for item in &set.items {
         let before = found.len();
         match &item.node {
-            Selection::Field(field) => found.push((&field.node.name.node, false, item.pos)),
+            Selection::Field(field) => found.push((field, false)),
             Selection::InlineFragment(inline) => {
-                roots_of(document, &inline.node.selection_set.node, found);
+                roots_of(document, &inline.node.selection_set.node, found, passed);
             }
             Selection::FragmentSpread(spread) => {
-                if let Some(fragment) = document.fragments.get(&spread.node.fragment_name.node) {
-                    roots_of(document, &fragment.node.selection_set.node, found);
+                let name = &spread.node.fragment_name.node;
+                passed.insert(name);
+                if let Some(fragment) = document.fragments.get(name) {
+                    let set = &fragment.node.selection_set.node;
+                    roots_of(document, set, found, passed);
                 }
             }
         }
@@ -95,7 +154,7 @@ fn roots_of<'a>(
             .directives()
             .iter()
             .any(|directive| matches!(directive.node.name.node.as_str(), "skip" | "include"));
-        for (_, skippable, _) in found.iter_mut().skip(before) {
+        for (_, skippable) in found.iter_mut().skip(before) {
             *skippable |= is_skippable;
         }
     }

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::{self, AbortHandle, BoxStream, SelectAll, StreamExt};
 use serde_json::{Map, Value as Json};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 
 use super::message::{self, Close, FromClient, ID_BYTES_MAX, PROTOCOL};
 use super::operation::{self, Out};
@@ -288,8 +288,10 @@ struct Session {
 impl Session {
     async fn run(&mut self, line: &mut Line) -> End {
         let every = Duration::from_millis(self.shared.settings.live.keepalive_ms);
-        let mut keepalive = tokio::time::interval_at(Instant::now() + every, every);
+        let mut keepalive = tokio::time::interval(every);
         keepalive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick comes at once.
+        keepalive.tick().await;
         let mut unanswered = 0;
         loop {
             let done = tokio::select! {

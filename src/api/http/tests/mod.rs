@@ -205,11 +205,6 @@ impl Subscription {
         };
         ticks.chain(rest)
     }
-
-    async fn refuses(&self) -> Result<impl Stream<Item = i32>, Error> {
-        let error = Error::new("not yours").extend_with(|_, it| it.set("code", "FORBIDDEN"));
-        Err::<stream::Empty<i32>, _>(error)
-    }
 }
 
 #[derive(Clone)]
@@ -232,7 +227,7 @@ impl Executor for SmallSchema {
             let answers = schema.execute_stream(request.into_graphql().data(context));
             let mut answers = answers.boxed().peekable();
             let first = std::pin::Pin::new(&mut answers)
-                .next_if(|first| first.is_err())
+                .next_if(async_graphql::Response::is_err)
                 .await;
             if let Some(refused) = first {
                 return Err(refused);

@@ -11,7 +11,8 @@ use super::rows::{self, comment_columns};
 use crate::domain::comment::{Comment, CommentState, DEPTH_MAX, branch_of};
 use crate::domain::counts::{CountedRow, Tally, contribution};
 use crate::domain::discussion::{Discussion, DiscussionState};
-use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId, first_id_of_ms};
+use crate::domain::live::LOG_KEPT_MS;
 use crate::store::comments::{CREATE_LATE_MAX_MS, Claim, CreateOutcome, LogKind, NewComment};
 use crate::store::driver::sqlite::DuringOp as _;
 use crate::store::{StoreError, StoreErrorKind};
@@ -290,9 +291,27 @@ pub(super) async fn append_log(
         .bind(event.get())
         .bind(kind.code())
         .bind(comment.map_or(0, CommentId::get))
-        .execute(db)
+        .execute(&mut *db)
         .await
         .during(OP)?;
+    forget_log(db, discussion, event).await
+}
+
+/// A few entries that nobody may ask for any more go with each new one, so they never pile up.
+async fn forget_log(
+    db: &mut SqliteConnection,
+    discussion: DiscussionId,
+    newest: EventId,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "DELETE FROM comment_log WHERE discussion_id = ?1 AND event_id IN (SELECT event_id \
+         FROM comment_log WHERE discussion_id = ?1 AND event_id < ?2 ORDER BY event_id LIMIT 4)",
+    )
+    .bind(discussion.get())
+    .bind(first_id_of_ms(newest.time_ms().saturating_sub(LOG_KEPT_MS)))
+    .execute(db)
+    .await
+    .during(OP)?;
     Ok(())
 }
 

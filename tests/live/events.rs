@@ -1,0 +1,158 @@
+//! What each kind of reader is told of each kind of change.
+
+use serde_json::{Value, json};
+
+use crate::client::{As, MODERATOR, NOBODY, Socket};
+use crate::common::{Place, Server};
+
+const KNOWN: &str = "{ discussion(url: \"https://blog.example.com/hello\") { id liveCursor } }";
+pub(crate) const CREATE: &str = "mutation($i: CreateCommentInput!) { createComment(input: $i) { \
+    ... on CommentWritten { eventId comment { id revision state } } } }";
+
+/// The id of a discussion of the made-up community.
+pub(crate) async fn known(server: &Server) -> String {
+    let data = server.graphql(None, KNOWN, json!({})).await;
+    data["discussion"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Writes as user 7; returns the payload.
+pub(crate) async fn post(
+    server: &Server,
+    discussion: &str,
+    parent: Option<&str>,
+    body: &str,
+) -> Value {
+    let input = json!({"discussion": discussion, "parent": parent, "body": body});
+    let data = server.graphql(Some("7"), CREATE, json!({"i": input})).await;
+    data["createComment"].clone()
+}
+
+pub(crate) fn id_of(written: &Value) -> &str {
+    written["comment"]["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{written:#}"))
+}
+
+/// Acts as a moderator over HTTP.
+async fn moderate(server: &Server, mutation: &str) -> Value {
+    let url = format!("{}/graphql", server.base());
+    let asked = server.client().post(url);
+    let asked = asked
+        .header("x-dev-user", "900")
+        .header("x-dev-roles", "moderator")
+        .json(&json!({"query": format!("mutation {{ {mutation} }}")}));
+    let answer: Value = asked.send().await.unwrap().json().await.unwrap();
+    assert!(answer.get("errors").is_none(), "{answer:#}");
+    answer["data"].clone()
+}
+
+async fn act(server: &Server, act: &str, id: &str) {
+    let mutation = format!("{act}(input: {{comment: \"{id}\"}}) {{ __typename }}");
+    let data = moderate(server, &mutation).await;
+    assert_eq!(data[act]["__typename"], "CommentWritten");
+}
+
+fn shown(event: &Value) -> (&str, &str) {
+    let text = event["comment"]["body"]["text"].as_str();
+    (event["kind"].as_str().unwrap(), text.unwrap_or("-"))
+}
+
+#[tokio::test]
+async fn readers_are_told_what_they_may_know_and_moderators_the_rest() {
+    let place = Place::new();
+    let server = place.serve(&["--seed"]).await;
+    let discussion = known(&server).await;
+    let author = As {
+        user: Some("7"),
+        roles: None,
+    };
+    let mut anybody = Socket::connect(&server, NOBODY).await;
+    let mut writer = Socket::connect(&server, author).await;
+    let mut moderator = Socket::connect(&server, MODERATOR).await;
+    for socket in [&mut anybody, &mut writer, &mut moderator] {
+        socket.follows(&server, &discussion).await;
+    }
+    let root = post(&server, &discussion, None, "a root").await;
+    let reply = post(&server, &discussion, Some(id_of(&root)), "a reply").await;
+    for socket in [&mut anybody, &mut writer, &mut moderator] {
+        let created = socket.event().await;
+        assert_eq!(shown(&created), ("CREATED", "a root"));
+        // The writer has applied it under the same id already.
+        assert_eq!(created["id"], root["eventId"]);
+        assert_eq!(created["commentId"], root["comment"]["id"]);
+        // Many share it, so nothing in it is about one of them.
+        assert_eq!(created["comment"]["viewerCan"], Value::Null);
+        let answered = socket.event().await;
+        assert_eq!(shown(&answered), ("CREATED", "a reply"));
+        assert_eq!(answered["comment"]["parent"]["body"]["text"], "a root");
+    }
+    // An event shows things as they are when it is told, so each is heard before the next act.
+    for (kind, to_anybody, to_moderators) in [
+        ("EDITED", "a better reply", "a better reply"),
+        ("hideComment", "-", "a root"),
+        ("restoreComment", "a root", "a root"),
+        ("deleteComment", "-", "-"),
+    ] {
+        let told = if kind == "EDITED" {
+            let edit = json!({"comment": id_of(&reply), "expectedRevision": 1, "body": to_anybody});
+            let query = "mutation($i: EditCommentInput!) { editComment(input: $i) { __typename } }";
+            server.graphql(Some("7"), query, json!({"i": edit})).await;
+            kind
+        } else {
+            act(&server, kind, id_of(&root)).await;
+            "STATE_CHANGED"
+        };
+        for socket in [&mut anybody, &mut writer] {
+            assert_eq!(shown(&socket.event().await), (told, to_anybody));
+        }
+        assert_eq!(shown(&moderator.event().await), (told, to_moderators));
+    }
+    for socket in [&mut anybody, &mut writer, &mut moderator] {
+        assert!(socket.is_quiet().await);
+    }
+}
+
+#[tokio::test]
+async fn a_hidden_comment_is_told_as_gone_and_counts_come_along() {
+    let place = Place::new();
+    let server = place.serve(&["--seed"]).await;
+    let discussion = known(&server).await;
+    let mut reader = Socket::connect(&server, NOBODY).await;
+    reader.follows(&server, &discussion).await;
+    let written = post(&server, &discussion, None, "SECRET").await;
+    let created = reader.event().await;
+    let visible = |event: &Value| event["discussion"]["counts"]["visible"].as_i64().unwrap();
+    act(&server, "hideComment", id_of(&written)).await;
+    let hidden = reader.event().await;
+    assert_eq!(hidden["commentId"], written["comment"]["id"]);
+    assert_eq!(hidden["comment"], Value::Null);
+    assert_eq!(visible(&hidden), visible(&created) - 1);
+    act(&server, "deleteComment", id_of(&written)).await;
+    let deleted = reader.event().await;
+    assert_eq!(deleted["comment"], Value::Null, "a leaf leaves nothing");
+}
+
+#[tokio::test]
+async fn what_waits_for_a_moderator_is_told_to_moderators_until_it_is_approved() {
+    let place = Place::new();
+    let server = place.serve(&[]).await;
+    let opened = moderate(
+        &server,
+        "openDiscussion(input: {url: \"https://a.example/\", premoderated: true}) { id }",
+    )
+    .await;
+    let discussion = opened["openDiscussion"]["id"].as_str().unwrap();
+    let mut reader = Socket::connect(&server, NOBODY).await;
+    let mut moderator = Socket::connect(&server, MODERATOR).await;
+    for socket in [&mut reader, &mut moderator] {
+        socket.follows(&server, discussion).await;
+    }
+    let waiting = post(&server, discussion, None, "waits").await;
+    assert_eq!(waiting["comment"]["state"], "PENDING");
+    assert_eq!(shown(&moderator.event().await), ("CREATED", "waits"));
+    assert!(reader.is_quiet().await);
+    act(&server, "approveComment", id_of(&waiting)).await;
+    for socket in [&mut reader, &mut moderator] {
+        assert_eq!(shown(&socket.event().await), ("STATE_CHANGED", "waits"));
+    }
+}
