@@ -30,17 +30,11 @@ impl Reader {
         }
     }
 
-    /// Whether the reader blocks somebody. Moderators do too, and see their comments all the same.
-    #[must_use]
-    pub fn blocks(&self, author: UserId) -> bool {
-        self.blocked.contains(&author)
-    }
-
     /// Whether nothing that somebody wrote is shown to the reader, because they block them.
     #[must_use]
     pub fn hides(&self, author: UserId) -> bool {
         let wrote = self.viewer.is_some_and(|viewer| viewer.user_id == author);
-        !wrote && self.role < Role::Moderator && self.blocks(author)
+        !wrote && self.role < Role::Moderator && self.blocked.contains(&author)
     }
 }
 

@@ -13,6 +13,7 @@ mod bans;
 mod blocks;
 mod contexts;
 mod discussion_list;
+mod erasure;
 mod found;
 mod gate;
 mod leaks;

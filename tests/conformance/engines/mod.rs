@@ -68,6 +68,9 @@ pub(crate) trait Engine: Sync {
 /// Where one trial's data lies. Opening a port twice gives two instances over the same data.
 #[async_trait]
 pub(crate) trait Place: Send + Sync + Debug {
+    /// Whether a text lies anywhere in the files of the data.
+    fn finds(&self, text: &str) -> bool;
+
     async fn comments(
         &self,
         clock: Clock,
