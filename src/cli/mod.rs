@@ -10,6 +10,7 @@ mod import_formats;
 mod import_forums;
 mod memory;
 mod output;
+mod person;
 mod progress;
 mod schema;
 mod serve;
@@ -42,6 +43,7 @@ enum Command {
     Export(walks::export::ExportCommand),
     Index(walks::index::IndexCommand),
     Recount(walks::recount::RecountCommand),
+    Person(person::PersonCommand),
     Config(config::ConfigCommand),
     Schema(schema::SchemaCommand),
     Bench(bench::BenchCommand),
@@ -98,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Export(command) => command.run(),
         Command::Index(command) => command.run(),
         Command::Recount(command) => command.run(),
+        Command::Person(command) => command.run(),
         Command::Config(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Schema(command) => command.run().map(|()| ExitCode::SUCCESS),
         Command::Bench(command) => command.run().map(|()| ExitCode::SUCCESS),

@@ -122,15 +122,15 @@ pub struct StateKey {
 }
 
 impl StateKey {
-    /// "`blocker` blocks `blocked`".
+    /// "`who` blocks `whom`".
     #[must_use]
-    pub const fn block(blocker: UserId, blocked: UserId) -> Self {
+    pub const fn block(who: UserId, whom: UserId) -> Self {
         Self {
             entity: Entity {
                 of: BLOCKS,
-                id: blocked.get(),
+                id: whom.get(),
             },
-            actor: Actor::person(blocker),
+            actor: Actor::person(who),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! user. Invariant: a line is never longer than an import takes ([`LINE_BYTES_MAX`]).
 
 mod kept;
+mod person;
 
 use std::collections::HashMap;
 use std::io;
@@ -16,6 +17,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 pub use self::kept::Kept;
 pub(crate) use self::kept::{CommentField, DiscussionField};
+pub use self::person::export_person;
 
 use self::kept::{Decimal, FormatName};
 use crate::domain::clock::Clock;
@@ -268,13 +270,18 @@ fn comment_line<'a>(
         edited_at: row.edited_at_ms,
         format: row.format.into(),
         body: &row.body,
-        state: match row.state {
-            CommentState::Published => "published",
-            CommentState::Pending => "pending",
-            CommentState::Hidden => "hidden",
-            CommentState::Buried => "deleted",
-        },
+        state: state_name(row.state),
         threadline: kept,
+    }
+}
+
+/// How a state is written.
+const fn state_name(state: CommentState) -> &'static str {
+    match state {
+        CommentState::Published => "published",
+        CommentState::Pending => "pending",
+        CommentState::Hidden => "hidden",
+        CommentState::Buried => "deleted",
     }
 }
 

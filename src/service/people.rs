@@ -153,7 +153,7 @@ impl Service {
             comments: scanned.items,
             has_previous: scanned.has_previous,
             has_next: scanned.has_next,
-            scanned_to: scanned.scanned_to,
+            scanned_to: scanned.stopped_at,
         })
     }
 

@@ -5,6 +5,7 @@
 //! number of reads.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::request::LIST_COST;
 use super::scan::Scan;
@@ -12,7 +13,7 @@ use super::writing::signed_in;
 use super::{Request, Service, ServiceResult};
 use crate::domain::comment::CommentState;
 use crate::domain::cursor::CursorList;
-use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
+use crate::domain::ids::{CommentId, DiscussionId, EventId};
 use crate::domain::page::{Order, PageArgs, Slice};
 use crate::domain::visibility::{CommentView, Facts, Reader, ShownState, is_readable};
 use crate::store::comments::RowFacts;
@@ -67,10 +68,10 @@ impl Service {
         args: &PageArgs<String>,
     ) -> ServiceResult<RepliesPage> {
         let viewer = signed_in(request)?;
-        let list = CursorList::RepliesTo(viewer.user_id);
-        let page = self.page_request(args, list, Order::Newest)?;
+        let cursors = CursorList::RepliesTo(viewer.user_id);
+        let page = self.page_request(args, cursors, Order::Newest)?;
         request.spend(LIST_COST)?;
-        let reader = self.reader(request).await?;
+        let blocked = self.blocked(request).await?;
         let comments = &self.ports.comments;
         let read_to = comments.replies_read(viewer.user_id).await?;
         let mut scan = Scan::new(page, Order::Newest);
@@ -83,7 +84,7 @@ impl Service {
             let mut seen = self.comments(request, &places).await?;
             let replies = entries.iter().zip(places).filter_map(|(entry, place)| {
                 // Of people whom they block not even a moderator wants to be told.
-                let is_told = !reader.blocks(entry.facts.author_id);
+                let is_told = !blocked.contains(&entry.facts.author_id);
                 let comment = seen.remove(&place).filter(|_| is_told)?;
                 (comment.state == ShownState::Published).then(|| Reply {
                     event_id: entry.event_id,
@@ -103,7 +104,7 @@ impl Service {
             replies: scanned.items,
             has_previous: scanned.has_previous,
             has_next: scanned.has_next,
-            scanned_to: scanned.scanned_to,
+            scanned_to: scanned.stopped_at,
         })
     }
 
@@ -203,7 +204,8 @@ impl Service {
         if rows.is_empty() {
             return Ok(0);
         }
-        let reader = self.reader(request).await?;
+        let blocked = self.blocked(request).await?;
+        let reader = Reader::new(request.viewer, Arc::clone(&blocked));
         let viewer = request.viewer.map(|viewer| viewer.user_id);
         let homes: HashSet<DiscussionId> = rows.iter().map(|row| row.discussion_id).collect();
         let homes: Vec<DiscussionId> = homes.into_iter().collect();
@@ -218,17 +220,17 @@ impl Service {
         let above: Vec<_> = above.into_iter().collect();
         let hiding = self.ports.comments.hiding_among(&above).await?;
         let hiding: HashSet<(DiscussionId, CommentId)> = hiding.into_iter().collect();
-        let is_new = |row: &&RowFacts| is_new(row, viewer, &reader, &hiding);
+        let is_new = |row: &&RowFacts| {
+            Some(row.author_id) != viewer
+                && !blocked.contains(&row.author_id)
+                && is_shown(row, &reader, &hiding)
+        };
         Ok(rows.iter().filter(is_new).count())
     }
 }
 
-fn is_new(
-    row: &RowFacts,
-    viewer: Option<UserId>,
-    reader: &Reader,
-    hiding: &HashSet<(DiscussionId, CommentId)>,
-) -> bool {
+/// Whether a row is published and its text seen by a reader.
+fn is_shown(row: &RowFacts, reader: &Reader, hiding: &HashSet<(DiscussionId, CommentId)>) -> bool {
     let facts = Facts {
         author_id: row.author_id,
         state: row.row.state,
@@ -236,10 +238,7 @@ fn is_new(
     };
     let mut above = row.row.ancestors.iter();
     let hidden_above = above.any(|id| hiding.contains(&(row.discussion_id, *id)));
-    row.row.state == CommentState::Published
-        && Some(row.author_id) != viewer
-        && !reader.blocks(row.author_id)
-        && is_readable(facts, reader, hidden_above)
+    row.row.state == CommentState::Published && is_readable(facts, reader, hidden_above)
 }
 
 /// Rows of one read of a count: enough to pass what is counted exactly.

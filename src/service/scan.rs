@@ -16,7 +16,7 @@ pub(super) struct Scan<T> {
     found: Vec<T>,
     rounds: usize,
     more: bool,
-    scanned_to: Option<CommentId>,
+    stopped_at: Option<CommentId>,
 }
 
 /// A page of what the reader sees, in the order asked.
@@ -29,7 +29,7 @@ pub(super) struct Scanned<T> {
     /// Whether something comes after.
     pub(super) has_next: bool,
     /// Where a page that came up short stopped looking.
-    pub(super) scanned_to: Option<CommentId>,
+    pub(super) stopped_at: Option<CommentId>,
 }
 
 impl<T> Scan<T> {
@@ -41,7 +41,7 @@ impl<T> Scan<T> {
             found: Vec::new(),
             rounds: 0,
             more: false,
-            scanned_to: None,
+            stopped_at: None,
         }
     }
 
@@ -56,7 +56,7 @@ impl<T> Scan<T> {
         self.found.extend(seen);
         let all_read = read < usize::try_from(self.slice.limit).unwrap_or(usize::MAX);
         self.more = self.found.len() > self.wanted || !all_read;
-        self.scanned_to = last.filter(|_| self.more && self.found.len() < self.wanted);
+        self.stopped_at = last.filter(|_| self.more && self.found.len() < self.wanted);
         let Some(last) = last.filter(|_| self.found.len() <= self.wanted && !all_read) else {
             return false;
         };
@@ -88,7 +88,7 @@ impl<T> Scan<T> {
             items: found,
             has_previous,
             has_next,
-            scanned_to: self.scanned_to,
+            stopped_at: self.stopped_at,
         }
     }
 }

@@ -83,6 +83,11 @@ impl<S: ?Sized + Send + Sync + 'static> Env<S> {
         }
     }
 
+    /// Whether a text lies anywhere in the files of the store, of whatever kind.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        self.place.finds(text)
+    }
+
     pub(crate) fn mint(&self) -> i64 {
         self.ids.mint().unwrap()
     }

@@ -30,6 +30,7 @@ pub(crate) const CASES: &[Case<dyn UserStore>] = cases![
     u6_entries_are_listed_in_both_directions_by_person_and_actor,
     u7_a_forgotten_person_has_no_name_and_no_sign_in,
     u8_an_erasure_stays_open_until_it_is_done,
+    u9_a_scrub_leaves_nothing_of_a_forgotten_name,
 ];
 
 pub(crate) fn trials(engine: &'static dyn Engine) -> Vec<Trial> {
@@ -353,4 +354,20 @@ async fn u8_an_erasure_stays_open_until_it_is_done(env: Users) {
     let again = env.store.ask_erasure(ann).await.unwrap();
     assert_eq!(again.asked_ms, env::START_MS + 3_000);
     assert_eq!((again.emptied_ms, again.done_ms), (None, None));
+}
+
+async fn u9_a_scrub_leaves_nothing_of_a_forgotten_name(env: Users) {
+    for index in 0..200 {
+        let name = format!("SECRETNAME {index}");
+        let id = map(&env, ISSUER, &format!("SECRETSUBJECT{index}"), &name).await;
+        if index % 2 == 0 {
+            env.store.forget(id).await.unwrap();
+        } else {
+            env.store.set_name(id, "plain").await.unwrap();
+        }
+    }
+    env.store.scrub().await.unwrap();
+    assert!(!env.finds("SECRETNAME"));
+    assert!(!env.finds("SECRETSUBJECT0"), "even ones are forgotten");
+    assert!(env.finds("SECRETSUBJECT199") && env.finds("plain"));
 }

@@ -22,6 +22,7 @@ pub(crate) const CASES: Cases = cases![
     n5_what_is_seen_only_moves_forward,
     n6_rows_after_one_come_in_order,
     n7_a_forgotten_person_leaves_nothing,
+    n8_a_scrub_leaves_nothing_of_what_was_buried,
 ];
 
 impl Comments {
@@ -304,4 +305,36 @@ async fn n7_a_forgotten_person_leaves_nothing(env: Comments) {
     created(env.create(again).await);
     let wrote: HashSet<CommentId> = env.by_author(ANN).await.iter().map(|(_, id)| *id).collect();
     assert_eq!(wrote.len(), 3);
+}
+
+async fn n8_a_scrub_leaves_nothing_of_what_was_buried(env: Comments) {
+    let home = env.open(1).await;
+    let mut rows = Vec::new();
+    for index in 0..300 {
+        let author = if index % 3 == 0 { ANN } else { BOB };
+        let word = if author == ANN { "SECRETWORD" } else { "other" };
+        let new = NewComment {
+            author_id: author,
+            // Some spill over into pages of their own.
+            body: format!("{word}{index} ").repeat(1 + index % 7 * 120),
+            ..env.draft(home, None)
+        };
+        rows.push(created(env.create(new).await));
+    }
+    for row in rows.iter().filter(|row| row.author_id == ANN) {
+        let edit = env.edit_of(row, "SECRETWORD again");
+        changed(env.store.edit(edit).await.unwrap());
+    }
+    assert!(env.finds("SECRETWORD"), "the search finds what is there");
+    for row in rows.iter().filter(|row| row.author_id == ANN) {
+        env.decide(row, StateAct::Bury).await;
+    }
+    env.store.scrub().await.unwrap();
+    assert!(!env.finds("SECRETWORD"));
+    assert!(env.finds("other1"), "what others wrote stays");
+    assert_eq!(env.linear(home).await.len(), 300);
+    env.audit(home).await;
+    // Writing goes on, and scrubbing again does no harm.
+    env.root(home, BOB).await;
+    env.store.scrub().await.unwrap();
 }

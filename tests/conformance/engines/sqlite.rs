@@ -40,7 +40,13 @@ impl Engine for Sqlite {
     }
 
     fn ports(&self) -> &'static [Port] {
-        &Port::ALL
+        &[
+            Port::Comments,
+            Port::States,
+            Port::Users,
+            Port::Walks,
+            Port::Workers,
+        ]
     }
 
     fn url_variable(&self) -> Option<&'static str> {
@@ -56,6 +62,16 @@ impl Engine for Sqlite {
 
 #[async_trait]
 impl Place for Folder {
+    fn finds(&self, text: &str) -> bool {
+        let files = std::fs::read_dir(self.0.path()).unwrap();
+        files.into_iter().any(|file| {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        })
+    }
+
     async fn comments(
         &self,
         clock: Clock,

@@ -338,12 +338,21 @@ mod tests {
     use crate::store::users::sqlite::MIGRATIONS;
     use crate::tasks::Tasks;
 
+    async fn damage(group: &SqliteGroup, to: i64) -> Result<(), StoreError> {
+        let damaged = group.write("test", move |db| {
+            let set = sqlx::query("UPDATE state_counts SET count = ?").bind(to);
+            Box::pin(async move { set.execute(db).await.during("test").map(drop) })
+        });
+        damaged.await
+    }
+
     #[tokio::test]
     async fn drift_is_found_and_mended_and_never_goes_below_zero() {
         let root = tempfile::tempdir().unwrap();
         let (tasks, clock) = (Tasks::new(), Clock::manual(1_800_000_000_000));
-        let group = SqliteGroup::open(&root.path().join("s.db"), MIGRATIONS, clock, &tasks);
-        let group = group.await.unwrap();
+        let file = root.path().join("s.db");
+        let group = SqliteGroup::open(&file, MIGRATIONS, clock, &tasks).await;
+        let group = group.unwrap();
         let states = SqliteStates::new(group.clone(), 1);
         let key = StateKey::block(UserId::new(1), UserId::new(2));
         let change = SetState {
@@ -354,15 +363,7 @@ mod tests {
             entities_max: None,
         };
         states.set(change).await.unwrap();
-        let damage = |to: i64| {
-            group.write("test", move |db| {
-                Box::pin(async move {
-                    let set = sqlx::query("UPDATE state_counts SET count = ?").bind(to);
-                    set.execute(db).await.during("test").map(drop)
-                })
-            })
-        };
-        damage(7).await.unwrap();
+        damage(&group, 7).await.unwrap();
         let drift = Drift {
             state: 1,
             stored: 7,
@@ -370,7 +371,7 @@ mod tests {
         };
         assert_eq!(states.recount(key.entity).await.unwrap(), [drift]);
         assert_eq!(states.recount(key.entity).await.unwrap(), []);
-        damage(0).await.unwrap();
+        damage(&group, 0).await.unwrap();
         // A change that would make a count negative is refused as a whole.
         states.remove(key).await.unwrap_err();
         assert!(states.state(key).await.unwrap().is_some());
