@@ -171,13 +171,13 @@ async fn items(
     for field in want.all("reports") {
         let args = ReportArgs::of(field);
         if !lists.iter().any(|(seen, _)| *seen == args) {
-            let loaded = reports(loader, &places, &args).await;
-            lists.push((args, loaded));
+            let read = reports(loader, &places, &args).await;
+            lists.push((args, read));
         }
     }
     let with_all = |(item, place): (QueueItem, Place)| {
-        let reports = lists.iter().map(|(args, loaded)| {
-            let here = match loaded {
+        let reports = lists.iter().map(|(args, read)| {
+            let here = match read {
                 Ok(found) => Ok(found.get(&place).cloned().unwrap_or_default()),
                 Err(error) => Err(error.clone()),
             };
