@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
+use threadline::tasks::Tasks;
 
 use crate::support::{TestApp, Who};
 
@@ -57,7 +58,7 @@ impl Hook {
                     r#"{"verdict":"publish"}"#
                 }),
             );
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        drop(Tasks::new().spawn(async move { axum::serve(listener, router).await.unwrap() }));
         hook
     }
 
@@ -295,7 +296,7 @@ async fn calls_under_way_are_bounded_and_waiting_counts_as_time() {
     );
     // The turns are given back.
     hook.be(Mood::Say(r#"{"verdict":"publish"}"#));
-    tokio::time::timeout(Duration::from_secs(60), async {
+    tokio::time::timeout(Duration::from_mins(1), async {
         assert_eq!(outcome(&app, &Who::user(1), "text").await, "PUBLISHED");
     })
     .await
