@@ -90,6 +90,7 @@ impl ItemNode {
     }
 
     /// Reports without an answer, oldest first, at most 100. `after`: the id of the last one seen.
+    #[expect(clippy::unused_async, reason = "the executor awaits every field")]
     async fn reports(
         &self,
         #[graphql(default = 20)] first: i32,
@@ -171,13 +172,13 @@ async fn items(
     for field in want.all("reports") {
         let args = ReportArgs::of(field);
         if !lists.iter().any(|(seen, _)| *seen == args) {
-            let read = reports(loader, &places, &args).await;
-            lists.push((args, read));
+            let found = reports(loader, &places, &args).await;
+            lists.push((args, found));
         }
     }
     let with_all = |(item, place): (QueueItem, Place)| {
-        let reports = lists.iter().map(|(args, read)| {
-            let here = match read {
+        let reports = lists.iter().map(|(args, loaded)| {
+            let here = match loaded {
                 Ok(found) => Ok(found.get(&place).cloned().unwrap_or_default()),
                 Err(error) => Err(error.clone()),
             };
