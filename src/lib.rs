@@ -10,6 +10,7 @@
 //! - [`worker`] what runs behind requests: the index builder
 //! - [`export`] writes discussions in our own format
 //! - [`service`] the rules: who may see and do what, modes, idempotency
+//! - [`hooks`] services outside that are asked about a text while a request waits
 //! - [`store`] the ports and, beside each contract, its engines
 //! - [`config`], [`telemetry`], [`tasks`] what every layer needs of the process
 //! - [`domain`] pure: ids, cursors, text, flags, visibility; no async, no I/O
@@ -20,6 +21,7 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod export;
+pub mod hooks;
 pub mod import;
 pub mod service;
 pub mod store;

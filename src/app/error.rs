@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
+use super::gate::GateError;
 use crate::api::http::HttpSettingsError;
 use crate::api::http::auth::AuthSettingsError;
 use crate::service::ServiceError;
@@ -29,6 +30,9 @@ pub enum StartError {
     /// The settings of sign-in cannot be used.
     #[error(transparent)]
     Auth(#[from] AuthSettingsError),
+    /// The settings of moderation cannot be used.
+    #[error(transparent)]
+    Gate(#[from] GateError),
     /// The settings of the HTTP edge cannot be used.
     #[error(transparent)]
     Http(#[from] HttpSettingsError),

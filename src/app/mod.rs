@@ -6,6 +6,7 @@
 //! the stores write what they accepted.
 
 mod error;
+mod gate;
 mod readiness;
 mod settings;
 
@@ -17,6 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub use self::error::StartError;
+pub use self::gate::GateError;
 
 use self::readiness::PortsReadiness;
 use crate::api::graphql;
@@ -157,7 +159,8 @@ impl AppBuilder {
 
             tasks: phases.work.clone(),
         };
-        let service = Service::new(ports, settings::service(&config.comments));
+        let service = Service::new(ports, settings::service(&config.comments))
+            .with_gate(gate::gate(&config.moderation)?);
         let seeded = if self.is_seeded {
             Some(synthetic::seed(&service).await.map_err(StartError::Seed)?)
         } else {

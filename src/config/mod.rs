@@ -10,6 +10,7 @@ mod checks;
 mod comments;
 mod layers;
 mod live;
+mod moderation;
 mod process;
 mod server;
 mod stores;
@@ -29,6 +30,7 @@ pub use self::auth::Auth;
 pub use self::checks::{Problem, Problems};
 pub use self::comments::Comments;
 pub use self::live::Live;
+pub use self::moderation::Moderation;
 pub use self::process::{Clock, LogFormat, Telemetry};
 pub use self::server::Server;
 pub use self::stores::Stores;
@@ -53,6 +55,8 @@ pub struct Config {
     pub stores: Stores,
     /// Limits of discussions and their pages.
     pub comments: Comments,
+    /// Words that hold or refuse a text, and who tells spam.
+    pub moderation: Moderation,
     /// How fast work over whole tables may go.
     pub walker: Walker,
     /// Connections that stay open.
@@ -119,6 +123,7 @@ impl Config {
         self.auth.check(&self.server, checks);
         self.stores.check(checks);
         self.comments.check(checks);
+        self.moderation.check(checks);
         self.walker.check(checks);
         self.live.check(checks);
         self.telemetry.check(checks);

@@ -26,3 +26,4 @@ pub mod urls;
 pub mod user;
 pub mod viewer;
 pub mod visibility;
+pub mod words;

@@ -2,12 +2,26 @@
 //!
 //! Numbers are stored and may never be reused.
 
+use serde::{Deserialize, Serialize};
+
 /// Unicode scalars that a report's text may have.
 pub const REPORT_TEXT_SCALARS_MAX: usize = 1_000;
 /// Unicode scalars that the reason of an act may have.
 pub const ACT_REASON_SCALARS_MAX: usize = 300;
 /// Comments that a discussion may have pinned.
 pub const PINS_MAX: usize = 10;
+
+/// What is done with a text that somebody is about to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It appears at once.
+    Publish,
+    /// It waits for a moderator.
+    Hold,
+    /// It is not written.
+    Refuse,
+}
 
 /// Why somebody reports a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -79,6 +79,8 @@ pub struct CommentView {
     pub state: ShownState,
     /// Changes so far.
     pub revision: u32,
+    /// Whether something above it hides it: then nobody may answer it.
+    pub is_cut_off: bool,
     /// Body and author, or nothing for a tombstone or placeholder.
     pub content: Option<CommentContent>,
 }
@@ -141,7 +143,7 @@ pub fn view(row: &Comment, reader: &Reader, hidden_above: bool) -> Option<Commen
         Seen::Nothing => None,
         Seen::Tombstone => Some(tombstone(row)),
         Seen::Placeholder => Some(placeholder(row)),
-        Seen::Whole => Some(whole(row.clone())),
+        Seen::Whole => Some(whole(row.clone(), hidden_above)),
     }
 }
 
@@ -152,7 +154,7 @@ pub fn into_view(row: Comment, reader: &Reader, hidden_above: bool) -> Option<Co
         Seen::Nothing => None,
         Seen::Tombstone => Some(tombstone(&row)),
         Seen::Placeholder => Some(placeholder(&row)),
-        Seen::Whole => Some(whole(row)),
+        Seen::Whole => Some(whole(row, hidden_above)),
     }
 }
 
@@ -212,7 +214,7 @@ fn seen(row: Facts, reader: &Reader, hidden_above: bool) -> Seen {
     }
 }
 
-fn whole(row: Comment) -> CommentView {
+fn whole(row: Comment, is_cut_off: bool) -> CommentView {
     CommentView {
         id: row.id,
         discussion_id: row.discussion_id,
@@ -220,6 +222,7 @@ fn whole(row: Comment) -> CommentView {
         ancestors: row.ancestors,
         state: row.state.into(),
         revision: row.revision,
+        is_cut_off,
         content: Some(CommentContent {
             author_id: row.author_id,
             body: row.body,
@@ -248,6 +251,7 @@ fn without_content(row: &Comment, state: ShownState) -> CommentView {
         ancestors: row.ancestors.clone(),
         state,
         revision: row.revision,
+        is_cut_off: false,
         content: None,
     }
 }

@@ -11,6 +11,7 @@ pub mod bodies;
 pub mod context;
 pub mod erasing;
 pub mod error;
+pub mod gate;
 pub mod indexing;
 pub mod lanes;
 pub mod lease;
@@ -19,6 +20,7 @@ pub mod moderating;
 pub mod pace;
 pub mod pages;
 pub mod people;
+mod posting;
 pub mod reading;
 pub mod replies;
 pub mod reports;
@@ -113,6 +115,7 @@ pub struct Service {
     people: people::KnownPeople,
     blocks: blocks::KnownBlocks,
     bodies: bodies::Bodies,
+    gate: Arc<gate::Gate>,
     live: live::Live,
 }
 
@@ -127,6 +130,7 @@ impl Service {
             people: people::KnownPeople::default(),
             blocks: blocks::KnownBlocks::default(),
             bodies: bodies::Bodies::default(),
+            gate: Arc::default(),
             live: live::Live::default(),
         }
     }

@@ -6,8 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use super::reading::DiscussionRef;
 use super::request::ReadAfter;
 use super::{Request, Service, ServiceError, ServiceResult};
@@ -19,9 +17,9 @@ use crate::domain::moderation::ACT_REASON_SCALARS_MAX;
 use crate::domain::text::{TextError, TextField, check_note, check_posting_key};
 use crate::domain::viewer::{Role, Viewer};
 use crate::domain::visibility::{CommentView, Reader, tombstone, view};
+use crate::hooks::spam::Suspect;
 use crate::store::comments::{
-    CREATE_LATE_MAX_MS, ChangeOutcome, Claim, CreateOutcome, EditComment, NewComment,
-    NewDiscussion, Opened, StateChange,
+    CREATE_LATE_MAX_MS, ChangeOutcome, CreateOutcome, EditComment, NewComment, StateChange,
 };
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -82,6 +80,10 @@ pub enum Refusal {
     OwnComment,
     /// Not everybody can read it.
     NotPublic,
+    /// The word filter lets it through for nobody; which word is not told.
+    WordNotAllowed,
+    /// It looks like spam.
+    Spam,
 }
 
 /// A done write.
@@ -155,18 +157,52 @@ impl Service {
         if let Some(Err(error)) = post.key.as_deref().map(check_posting_key) {
             return Ok(Refusal::Text(TextField::PostingKey, error).into());
         }
-        let Some(discussion) = self.discussion_to_post(request, &post).await? else {
+        let found = self.discussion(&post.discussion).await?;
+        if found.is_none() && !self.may_open(request, &post) {
             return Ok(Refusal::DiscussionNotFound.into());
-        };
-        if post.parent.is_some_and(|(place, _)| place != discussion.id) {
+        }
+        let is_elsewhere = |(place, _)| found.as_ref().is_none_or(|found| found.id != place);
+        if post.parent.is_some_and(is_elsewhere) {
             return Ok(Refusal::ParentNotFound.into());
         }
+        let is_retry = self.is_retry(&viewer, &post, found.is_none()).await?;
+        let holds = if is_retry {
+            // It passed the first time. Should its key expire this moment, a moderator looks.
+            true
+        } else {
+            let suspect = self.suspect(&viewer, &post, found.as_deref())?;
+            match self.pass(&viewer, suspect).await? {
+                Ok(passed) => passed.holds,
+                Err(refusal) => return Ok(refusal.into()),
+            }
+        };
+        let discussion = match found {
+            Some(found) => found,
+            // The key's comment is in another discussion, or this one would be there.
+            None if is_retry => return Ok(Refusal::KeyReused.into()),
+            None => {
+                self.open(&post.discussion, (String::new(), false), None)
+                    .await?
+                    .0
+            }
+        };
+        self.write_post(request, &viewer, (discussion, holds), post)
+            .await
+    }
+
+    async fn write_post(
+        &self,
+        request: &Request,
+        viewer: &Viewer,
+        (discussion, holds): (Arc<Discussion>, bool),
+        post: Post,
+    ) -> ServiceResult<WriteOutcome> {
         let parent_id = post.parent.map(|(_, id)| id);
         let id = match parent_id {
             Some(parent) => self.ports.ids.mint_reply(parent.get())?,
             None => self.ports.ids.mint()?,
         };
-        let waits = waits(&discussion, &viewer);
+        let waits = holds || waits(&discussion, viewer);
         let claim = post
             .key
             .clone()
@@ -195,7 +231,7 @@ impl Service {
             self.wake(row.discussion_id, EventId::new(row.id.get()))
                 .await;
         }
-        Ok(self.posted(&viewer, &discussion, outcome))
+        Ok(self.posted(viewer, &discussion, outcome))
     }
 
     fn posted(
@@ -224,7 +260,7 @@ impl Service {
             }
         };
         let event = EventId::new(row.id.get());
-        match seen_by_writer(viewer, &row) {
+        match seen_by_writer(viewer, &row, false) {
             // The key's comment was deleted since: there is nothing to give back.
             None => Refusal::AlreadyDeleted.into(),
             Some(comment) => WriteOutcome::Written(Box::new(Written {
@@ -237,62 +273,6 @@ impl Service {
                 replayed,
             })),
         }
-    }
-
-    fn claim(&self, key: String, discussion: DiscussionId, post: &Post) -> Claim {
-        let mut hash = Sha256::new();
-        hash.update(discussion.get().to_be_bytes());
-        hash.update(post.parent.map_or(0, |(_, id)| id.get()).to_be_bytes());
-        hash.update(post.format.code().to_be_bytes());
-        hash.update(post.body.as_bytes());
-        let life_ms = i64::try_from(self.settings.posting_key_ttl.as_millis()).unwrap_or(i64::MAX);
-        Claim {
-            key,
-            body_hash: hash.finalize().into(),
-            expires_at_ms: self.ports.clock.now_ms().saturating_add(life_ms),
-        }
-    }
-
-    /// The discussion a post goes to; opened by the post where the policy allows.
-    async fn discussion_to_post(
-        &self,
-        request: &Request,
-        post: &Post,
-    ) -> ServiceResult<Option<Arc<Discussion>>> {
-        let found = self.discussion(&post.discussion).await?;
-        let may_open =
-            self.settings.first_comment_opens_discussion || request.role() >= Role::Moderator;
-        let is_keyed = !matches!(post.discussion, DiscussionRef::Id(_));
-        if found.is_some() || !may_open || !is_keyed || post.parent.is_some() {
-            return Ok(found);
-        }
-        Ok(Some(
-            self.open(&post.discussion, (String::new(), false), None)
-                .await?
-                .0,
-        ))
-    }
-
-    pub(super) async fn open(
-        &self,
-        reference: &DiscussionRef,
-        (title, premoderated): (String, bool),
-        opened_by: Option<UserId>,
-    ) -> ServiceResult<(Arc<Discussion>, bool)> {
-        let keys = self.keys_of(reference)?;
-        let new = NewDiscussion {
-            id: DiscussionId::new(self.ports.ids.mint()?),
-            title,
-            url: keys.url,
-            entity: keys.entity,
-            premoderated,
-            depth_limit: self.settings.depth_limit,
-            opened_by,
-        };
-        Ok(match self.ports.comments.open_discussion(new).await? {
-            Opened::New(row) => (row, true),
-            Opened::Existing(row) => (row, false),
-        })
     }
 
     /// Changes the text of one's own comment, if it still is as one saw it.
@@ -311,6 +291,21 @@ impl Service {
             return Ok(Refusal::Text(TextField::Body, error).into());
         }
         let place = self.discussion(&DiscussionRef::Id(discussion)).await?;
+        let suspect = Suspect {
+            author_id: viewer.user_id,
+            author_name: String::new(),
+            discussion: Some(discussion),
+            url: place.as_ref().and_then(|place| place.url.clone()),
+            entity: place.as_ref().and_then(|place| place.entity.clone()),
+            parent: None,
+            text: body.clone(),
+            format,
+            is_edit: true,
+        };
+        let holds = match self.pass(&viewer, suspect).await? {
+            Ok(passed) => passed.holds,
+            Err(refusal) => return Ok(refusal.into()),
+        };
         let event_id = EventId::new(self.ports.ids.mint()?);
         let edit = EditComment {
             discussion_id: discussion,
@@ -319,7 +314,7 @@ impl Service {
             expected_revision,
             body,
             format,
-            waits: place.is_some_and(|place| waits(&place, &viewer)),
+            waits: holds || place.is_some_and(|place| waits(&place, &viewer)),
             event_id,
         };
         let outcome = self.ports.comments.edit(edit).await?;
@@ -429,10 +424,10 @@ impl Service {
         let Some(discussion) = discussion else {
             return Ok(Refusal::CommentNotFound.into());
         };
+        let hidden = self
+            .hidden_above(&discussion, std::iter::once(&row))
+            .await?;
         if let Some(refusal) = refusal {
-            let hidden = self
-                .hidden_above(&discussion, std::iter::once(&row))
-                .await?;
             let seen =
                 super::reading::view_for(request, &self.reader(request).await?, &row, &hidden);
             // That it was there is known only to those who may see what is left of it.
@@ -441,7 +436,8 @@ impl Service {
                 Some(seen) => WriteOutcome::Refused(refusal, Some(Box::new(seen))),
             });
         }
-        let comment = seen_by_writer(viewer, &row).unwrap_or_else(|| tombstone(&row));
+        let is_cut_off = row.ancestors.iter().any(|id| hidden.contains(id));
+        let comment = seen_by_writer(viewer, &row, is_cut_off).unwrap_or_else(|| tombstone(&row));
         let read_after = ReadAfter {
             discussion: discussion.id,
             event,
@@ -457,7 +453,7 @@ impl Service {
 }
 
 /// A row for the person who just wrote or changed it.
-fn seen_by_writer(viewer: &Viewer, row: &Comment) -> Option<CommentView> {
+fn seen_by_writer(viewer: &Viewer, row: &Comment, is_cut_off: bool) -> Option<CommentView> {
     // They wrote it or moderate: whom they block does not matter.
-    view(row, &Reader::new(Some(*viewer), Arc::default()), false)
+    view(row, &Reader::new(Some(*viewer), Arc::default()), is_cut_off)
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{As, MODERATOR, NOBODY, Socket};
 use crate::common::{Place, Server};
+use crate::sharing::metric;
 
 const KNOWN: &str = "{ discussion(url: \"https://blog.example.com/hello\") { id liveCursor } }";
 pub(crate) const CREATE: &str = "mutation($i: CreateCommentInput!) { createComment(input: $i) { \
@@ -130,6 +131,63 @@ async fn a_hidden_comment_is_told_as_gone_and_counts_come_along() {
     act(&server, "deleteComment", id_of(&written)).await;
     let deleted = reader.event().await;
     assert_eq!(deleted["comment"], Value::Null, "a leaf leaves nothing");
+}
+
+#[tokio::test]
+async fn who_blocks_an_author_gets_placeholders_and_everybody_else_the_shared_event() {
+    let place = Place::new();
+    let server = place.serve(&["--seed"]).await;
+    let discussion = known(&server).await;
+    post(&server, &discussion, None, "user 7 was here").await;
+    let block = "mutation { blockUser(user: \"7\") { __typename } }";
+    let mut blocking = Vec::new();
+    for user in ["21", "22"] {
+        server.graphql(Some(user), block, json!({})).await;
+        let who = As {
+            user: Some(user),
+            roles: None,
+        };
+        let mut socket = Socket::connect(&server, who).await;
+        socket.follows(&server, &discussion).await;
+        blocking.push(socket);
+    }
+    let mut anybody = Socket::connect(&server, NOBODY).await;
+    anybody.follows(&server, &discussion).await;
+    let executions = metric(&server, "threadline_live_executions_total ").await;
+    let written = post(&server, &discussion, None, "SECRET").await;
+    let reply = json!({"discussion": discussion, "parent": id_of(&written), "body": "a reply"});
+    server.graphql(Some("8"), CREATE, json!({"i": reply})).await;
+    let open = [anybody.event().await, anybody.event().await];
+    assert_eq!(shown(&open[0]), ("CREATED", "SECRET"));
+    assert_eq!(open[1]["comment"]["parent"]["body"]["text"], "SECRET");
+    for socket in &mut blocking {
+        let own = [socket.event().await, socket.event().await];
+        assert!(!json!(own).to_string().contains("SECRET"), "{own:#?}");
+        assert_eq!(own[0]["comment"]["state"], "BLOCKED");
+        // Somebody else's reply to it is read as ever.
+        assert_eq!(shown(&own[1]), ("CREATED", "a reply"));
+        assert_eq!(own[1]["comment"]["parent"]["body"], Value::Null);
+    }
+    // Two events, each once for everybody and once for all who block the same person.
+    let executed = metric(&server, "threadline_live_executions_total ").await - executions;
+    assert_eq!(executed, 4);
+    // What was missed is told to a blocker in the same way; a block that ended counts no more.
+    let last = open[0]["id"].as_str();
+    for socket in &mut blocking {
+        socket.send(json!({"type": "complete", "id": "1"})).await;
+        socket.follow(&discussion, last).await;
+        let mut told = socket.event().await;
+        while told["comment"]["body"]["text"] != "a reply" {
+            assert_eq!(told["comment"]["state"], "BLOCKED");
+            told = socket.event().await;
+        }
+        assert_eq!(told["comment"]["parent"]["body"], Value::Null);
+    }
+    let unblock = block.replace("blockUser", "unblockUser");
+    server.graphql(Some("21"), &unblock, json!({})).await;
+    post(&server, &discussion, None, "SECRET again").await;
+    assert_eq!(shown(&blocking[0].event().await).1, "SECRET again");
+    assert_eq!(blocking[1].event().await["comment"]["state"], "BLOCKED");
 }
 
 #[tokio::test]

@@ -360,6 +360,7 @@ impl Loader {
         super::comment::CommentAbilities {
             reply: viewer.is_some()
                 && row.view.state == ShownState::Published
+                && !row.view.is_cut_off
                 && row.discussion.state == DiscussionState::Open,
             edit: own && !buried,
             delete: (own || moderates) && !buried,

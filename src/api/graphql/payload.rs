@@ -58,6 +58,10 @@ pub(super) enum CommentRefusal {
     OwnComment,
     /// Not everybody can read it: it is hidden, waits, or lies below such a comment.
     NotPublic,
+    /// The text holds a word that is not allowed here; which one is not told.
+    WordNotAllowed,
+    /// The text looks like spam, or could not be checked for it.
+    Spam,
 }
 
 /// A write that was not done.
@@ -134,6 +138,8 @@ pub(super) fn refused(refusal: &Refusal, comment: Option<CommentNode>) -> Commen
         | Refusal::AlreadyDeleted
         | Refusal::OwnComment
         | Refusal::NotPublic
+        | Refusal::WordNotAllowed
+        | Refusal::Spam
         | Refusal::Banned { .. } => (None, None),
     };
     let code = if let Refusal::Text(field, error) = refusal {
@@ -217,6 +223,14 @@ fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
         Refusal::OwnComment => (
             CommentRefusal::OwnComment,
             "comment: the viewer wrote it themselves",
+        ),
+        Refusal::WordNotAllowed => (
+            CommentRefusal::WordNotAllowed,
+            "body: it holds a word that is not allowed here",
+        ),
+        Refusal::Spam => (
+            CommentRefusal::Spam,
+            "body: it looks like spam, or could not be checked for it",
         ),
         Refusal::NotPublic => (
             CommentRefusal::NotPublic,

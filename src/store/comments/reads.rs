@@ -142,6 +142,9 @@ pub trait CommentReads: Send + Sync + Debug {
         slice: Slice,
     ) -> Result<Vec<(DiscussionId, CommentId)>, StoreError>;
 
+    /// Whether a person's posting key is in use: it has a comment and has not expired (C3).
+    async fn is_claimed(&self, author: UserId, key: &str) -> Result<bool, StoreError>;
+
     /// The log of a discussion from an event on (inclusive), oldest first.
     async fn log(
         &self,

@@ -14,6 +14,7 @@ use crate::env::cases;
 const DAY_MS: u64 = 24 * 3_600_000;
 
 pub(super) const CASES: Cases = cases![
+    c3_a_key_is_in_use_from_its_comment_until_it_expires,
     c3_twenty_creates_at_once_with_one_key_on_two_instances_write_one_comment,
     c3_a_key_returns_its_first_comment_and_nothing_changes,
     c3_a_key_used_with_another_text_is_refused,
@@ -141,6 +142,17 @@ async fn c3_a_replay_is_answered_whatever_happened_to_discussion_and_parent(env:
     new.comments_max = 2;
     assert_eq!(replayed(env.create(new).await).id, reply.id);
     assert_eq!(env.audit(discussion).await.len(), 2);
+}
+
+async fn c3_a_key_is_in_use_from_its_comment_until_it_expires(env: Comments) {
+    let discussion = env.open(1).await;
+    let used = async |key: &str| env.store.is_claimed(ANN, key).await.unwrap();
+    assert!(!used("k").await);
+    created(env.create(keyed(&env, discussion, "k", 1)).await);
+    assert!(used("k").await && !used("other").await);
+    assert!(!env.store.is_claimed(BOB, "k").await.unwrap());
+    env.advance_ms(10 * 24 * 3_600_000);
+    assert!(!used("k").await);
 }
 
 async fn c3_a_refused_create_does_not_use_up_its_key(env: Comments) {

@@ -77,6 +77,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::api::http::LiveEvent;
     use crate::domain::ids::{CommentId, first_id_of_ms};
@@ -99,6 +101,7 @@ mod tests {
                 id: "e".into(),
                 payload: "{}".into(),
             },
+            authors: Arc::default(),
         });
         cache.put(cache.generation(), entry.event_id, rendered, NOW_MS);
         cache.get(entry.event_id).and_then(|kept| kept.0)

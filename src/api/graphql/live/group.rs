@@ -4,37 +4,38 @@
 //! the same bytes to every member. A member that does not keep up is let go with that reason; the
 //! others never wait for it.
 
-use std::panic::AssertUnwindSafe;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::cache::Cache;
 use super::event::Source;
 use super::{GroupKey, Hub, Operation, Rendered, WAITING_MAX};
-use crate::api::graphql::load::Loader;
-use crate::api::http::{LiveEnd, LiveEvent, live_payload};
-use crate::domain::ids::opaque::encode_event;
+use crate::api::http::LiveEnd;
+use crate::domain::ids::UserId;
 use crate::service::live::{Batch, Following};
 
-/// How long one execution may take. A store that hangs must not hold everybody for ever.
-const EXECUTION_MAX: Duration = Duration::from_secs(10);
 /// How often a group looks whether anybody is left, while nothing happens.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// What a member receives, and why it ends.
 #[derive(Debug)]
 pub(super) struct Inbox {
+    /// The member's number in the group.
+    pub(super) place: u64,
+    /// Whose blocks count; `None`: nobody's.
+    pub(super) reader: Option<UserId>,
     pub(super) events: mpsc::Receiver<Rendered>,
     pub(super) end: Arc<OnceLock<LiveEnd>>,
 }
 
 #[derive(Debug)]
 struct Outbox {
-    member: u64,
+    place: u64,
+    reader: Option<UserId>,
     events: mpsc::Sender<Rendered>,
     end: Arc<OnceLock<LiveEnd>>,
 }
@@ -43,6 +44,17 @@ struct Outbox {
 struct Members {
     last: u64,
     outboxes: Vec<Outbox>,
+}
+
+/// What somebody gets who blocks one of an event's authors.
+#[derive(Clone, Debug)]
+pub(super) enum Instead {
+    /// The event without those texts.
+    Event(Rendered),
+    /// They need not know of it.
+    Nothing,
+    /// It cannot be told now.
+    End(LiveEnd),
 }
 
 /// The members and what they asked for.
@@ -79,36 +91,55 @@ impl Group {
     }
 
     /// Takes somebody in: from now on they get every event.
-    pub(super) fn admit(&self) -> (u64, Inbox) {
+    pub(super) fn admit(&self, reader: Option<UserId>) -> Inbox {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
         let end = Arc::new(OnceLock::new());
         let mut members = self.members();
         members.last = members.last.wrapping_add(1);
-        let member = members.last;
+        let place = members.last;
         members.outboxes.push(Outbox {
-            member,
+            place,
+            reader,
             events: sender,
             end: Arc::clone(&end),
         });
-        let inbox = Inbox {
+        Inbox {
+            place,
+            reader,
             events: receiver,
             end,
-        };
-        (member, inbox)
+        }
     }
 
-    pub(super) fn leave(&self, member: u64) {
+    pub(super) fn leave(&self, place: u64) {
         self.members()
             .outboxes
-            .retain(|outbox| outbox.member != member);
+            .retain(|outbox| outbox.place != place);
     }
 
-    /// Hands an event to everybody. Returns how many were let go because they are too slow.
-    fn deliver(&self, event: &Rendered) -> u64 {
+    /// Whose blocks count here.
+    pub(super) fn blockers(&self) -> Vec<UserId> {
+        let members = self.members();
+        let all = members.outboxes.iter().filter_map(|outbox| outbox.reader);
+        all.collect()
+    }
+
+    /// Hands an event to everybody, or what takes its place for a reader. Returns how many were let
+    /// go because they are too slow.
+    fn deliver(&self, event: &Rendered, instead: &HashMap<UserId, Instead>) -> u64 {
         let mut too_slow = 0;
-        self.members()
-            .outboxes
-            .retain(|outbox| match outbox.events.try_send(event.clone()) {
+        self.members().outboxes.retain(|outbox| {
+            let own = outbox.reader.and_then(|reader| instead.get(&reader));
+            let event = match own {
+                None => event,
+                Some(Instead::Event(event)) => event,
+                Some(Instead::Nothing) => return true,
+                Some(Instead::End(why)) => {
+                    outbox.end.get_or_init(|| *why);
+                    return false;
+                }
+            };
+            match outbox.events.try_send(event.clone()) {
                 Ok(()) => true,
                 Err(TrySendError::Closed(_)) => false,
                 Err(TrySendError::Full(_)) => {
@@ -116,7 +147,8 @@ impl Group {
                     outbox.end.get_or_init(|| LiveEnd::TooSlow);
                     false
                 }
-            });
+            }
+        });
         too_slow
     }
 
@@ -151,7 +183,8 @@ pub(super) async fn run(hub: Hub, group: Arc<Group>, mut following: Following) {
         for source in sources {
             match hub.event(&group, source).await {
                 Ok(Some(event)) => {
-                    let too_slow = group.deliver(&event);
+                    let instead = hub.instead(&group, source, &event).await;
+                    let too_slow = group.deliver(&event, &instead);
                     metrics::counter!("threadline_live_too_slow_total").increment(too_slow);
                 }
                 Ok(None) => {}
@@ -164,71 +197,4 @@ pub(super) async fn run(hub: Hub, group: Arc<Group>, mut following: Following) {
         }
     }
     hub.is_left(&group);
-}
-
-impl Hub {
-    /// An event for a group, executed now or lately. `None`: its readers must not know of it.
-    pub(super) async fn event(
-        &self,
-        group: &Group,
-        source: Source,
-    ) -> Result<Option<Rendered>, LiveEnd> {
-        let event = source.event();
-        let begun = {
-            let cache = group.cache();
-            if let Some(kept) = cache.get(event) {
-                return Ok(kept.0);
-            }
-            cache.generation()
-        };
-        let rendered = self.render(group.key, &group.operation, source).await?;
-        let now_ms = self.0.service.live_cursor().time_ms();
-        if matches!(source, Source::Entry(_)) {
-            group.cache().put(begun, event, rendered.clone(), now_ms);
-        }
-        Ok(rendered)
-    }
-
-    async fn render(
-        &self,
-        key: GroupKey,
-        operation: &Operation,
-        source: Source,
-    ) -> Result<Option<Rendered>, LiveEnd> {
-        let service = &self.0.service;
-        let loader = Loader {
-            service: service.clone(),
-            request: Arc::new(service.event_request(key.role, Arc::default())),
-        };
-        let request = Operation::graphql(&operation.0).data(loader).data(source);
-        metrics::counter!("threadline_live_executions_total").increment(1);
-        let answers = self.0.schema.execute_stream(request);
-        let answer = async { answers.boxed().next().await };
-        let answer = AssertUnwindSafe(answer).catch_unwind();
-        let answer = match tokio::time::timeout(EXECUTION_MAX, answer).await {
-            Ok(Ok(Some(answer))) => answer,
-            Ok(Ok(None)) => return Ok(None),
-            // The panic hook has written where and why.
-            Ok(Err(_)) => return Err(LiveEnd::Failed),
-            Err(_) => {
-                tracing::warn!(discussion = %key.discussion, "an event took too long");
-                return Err(LiveEnd::Failed);
-            }
-        };
-        if answer.data == async_graphql::Value::Null {
-            for error in &answer.errors {
-                tracing::warn!(discussion = %key.discussion, %error, "an event could not be told");
-            }
-            return Err(LiveEnd::Failed);
-        }
-        let event = source.event();
-        let payload = live_payload(answer).ok_or(LiveEnd::Failed)?;
-        Ok(Some(Rendered {
-            event,
-            live: LiveEvent {
-                id: encode_event(key.discussion, event).into(),
-                payload: payload.into(),
-            },
-        }))
-    }
 }

@@ -16,7 +16,6 @@ use crate::domain::ids::EventId;
 pub(super) struct Member {
     hub: Hub,
     group: Arc<Group>,
-    place: u64,
     inbox: Inbox,
     missed: VecDeque<Source>,
     /// What was told as missed and may still come from the group as well.
@@ -25,19 +24,12 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(
-        hub: Hub,
-        group: Arc<Group>,
-        place: u64,
-        inbox: Inbox,
-        missed: Vec<Source>,
-    ) -> Self {
+    pub(super) fn new(hub: Hub, group: Arc<Group>, inbox: Inbox, missed: Vec<Source>) -> Self {
         metrics::counter!("threadline_live_subscriptions_total").increment(1);
         metrics::gauge!("threadline_live_subscribers").increment(1.0);
         Self {
             hub,
             group,
-            place,
             inbox,
             missed: missed.into(),
             told: HashSet::new(),
@@ -58,7 +50,8 @@ impl Member {
             return None;
         }
         while let Some(source) = self.missed.pop_front() {
-            match self.hub.event(&self.group, source).await {
+            let told = self.hub.event_for(&self.group, source, self.inbox.reader);
+            match told.await {
                 Ok(Some(rendered)) => {
                     self.told.insert(rendered.event);
                     return Some(Ok(rendered.live));
@@ -81,7 +74,7 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.group.leave(self.place);
+        self.group.leave(self.inbox.place);
         metrics::gauge!("threadline_live_subscribers").decrement(1.0);
     }
 }

@@ -9,8 +9,9 @@ mod cache;
 mod event;
 mod group;
 mod member;
+mod render;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_graphql::Response;
@@ -19,14 +20,14 @@ use sha2::{Digest as _, Sha256};
 
 use event::{Probe, Source};
 pub(super) use event::{Subscription, cursor};
-use group::Group;
+use group::{Group, Inbox};
 use member::Member;
 
 use super::failure::{bad_input, failure};
 use super::load::Loader;
 use super::{ThreadlineSchema, refused_with};
 use crate::api::http::{LiveEvent, LiveStream, PreparedRequest};
-use crate::domain::ids::{DiscussionId, EventId};
+use crate::domain::ids::{DiscussionId, EventId, UserId};
 use crate::domain::viewer::Role;
 use crate::service::live::Replay;
 use crate::service::reading::DiscussionRef;
@@ -83,6 +84,9 @@ impl Hub {
     ) -> Result<LiveStream, Response> {
         let service = &self.0.service;
         let role = request.role();
+        // Who moderates sees through their own blocks.
+        let reader = request.viewer.map(|viewer| viewer.user_id);
+        let reader = reader.filter(|_| role < Role::Moderator);
         let wanted = self.probe(&prepared, request).await?;
         let reference = DiscussionRef::Id(wanted.discussion);
         let found = service.discussion(&reference).await.map_err(failed)?;
@@ -98,7 +102,7 @@ impl Hub {
         };
         // First the group, then what was missed: in between nothing is lost, and what comes both
         // ways is sorted out by its id.
-        let (group, member, inbox) = self.join(key, &operation).await?;
+        let (group, inbox) = self.join(key, &operation, reader).await?;
         let missed = match wanted.after {
             None => Vec::new(),
             Some(after) => match service.replay(wanted.discussion, after).await {
@@ -110,7 +114,7 @@ impl Hub {
                 Err(error) => return Err(failed(error)),
             },
         };
-        let subscriber = Member::new(self.clone(), group, member, inbox, missed);
+        let subscriber = Member::new(self.clone(), group, inbox, missed);
         Ok(subscriber.into_stream().boxed())
     }
 
@@ -146,22 +150,22 @@ impl Hub {
         &self,
         key: GroupKey,
         operation: &Operation,
-    ) -> Result<(Arc<Group>, u64, group::Inbox), Response> {
+        reader: Option<UserId>,
+    ) -> Result<(Arc<Group>, Inbox), Response> {
         // Followed first, for a group that may have to begin: following waits, the lock must not.
         let following = self.0.service.follow(key.discussion).await;
         let following = following.map_err(failed)?;
         let mut groups = self.groups();
         if let Some(group) = groups.get(&key) {
-            let (member, inbox) = group.admit();
-            return Ok((Arc::clone(group), member, inbox));
+            return Ok((Arc::clone(group), group.admit(reader)));
         }
         let group = Arc::new(Group::new(key, operation.clone()));
         groups.insert(key, Arc::clone(&group));
-        let (member, inbox) = group.admit();
+        let inbox = group.admit(reader);
         drop(groups);
         let running = group::run(self.clone(), Arc::clone(&group), following);
         self.0.service.ports().tasks.spawn(running);
-        Ok((group, member, inbox))
+        Ok((group, inbox))
     }
 
     /// Ends a group that nobody is in. Newcomers are admitted under the same lock.
@@ -229,4 +233,6 @@ fn failed(error: crate::service::ServiceError) -> Response {
 struct Rendered {
     event: EventId,
     live: LiveEvent,
+    /// Whose text is in it: who blocks one of them gets another.
+    authors: Arc<HashSet<UserId>>,
 }

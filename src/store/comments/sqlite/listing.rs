@@ -1,4 +1,5 @@
-//! Lists of ids across discussions: every discussion, and where a person wrote. One statement each.
+//! Look-ups across discussions: every discussion, where a person wrote, their posting keys. One
+//! statement each.
 
 use crate::domain::ids::{CommentId, DiscussionId, UserId};
 use crate::domain::page::Slice;
@@ -57,4 +58,22 @@ pub(super) async fn by_author(
         .into_iter()
         .map(|(d, c)| (DiscussionId::new(d), CommentId::new(c)))
         .collect())
+}
+
+pub(super) async fn is_claimed(
+    group: &SqliteGroup,
+    author: UserId,
+    key: &str,
+) -> Result<bool, StoreError> {
+    group.count(1);
+    let found: Option<i64> = sqlx::query_scalar(
+        "SELECT comment_id FROM comment_claims WHERE author_id = ? AND key = ? AND expires_at > ?",
+    )
+    .bind(author.get())
+    .bind(key)
+    .bind(group.clock().now_ms())
+    .fetch_optional(group.readers())
+    .await
+    .during("comments.is_claimed")?;
+    Ok(found.is_some())
 }

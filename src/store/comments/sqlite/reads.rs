@@ -422,6 +422,10 @@ impl CommentReads for SqliteComments {
         listing::by_author(&self.group, author, slice).await
     }
 
+    async fn is_claimed(&self, author: UserId, key: &str) -> Result<bool, StoreError> {
+        listing::is_claimed(&self.group, author, key).await
+    }
+
     async fn log(
         &self,
         discussion: DiscussionId,
