@@ -24,6 +24,7 @@ mod property;
 mod states;
 mod states_property;
 mod users;
+mod wake;
 mod walks;
 mod workers;
 
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         trials.extend(comments::trials(*engine));
         trials.extend(states::trials(*engine));
         trials.extend(users::trials(*engine));
+        trials.extend(wake::trials(*engine));
         trials.extend(walks::trials(*engine));
         trials.extend(workers::trials(*engine));
     }

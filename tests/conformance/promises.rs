@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::{comments, states, users, walks, workers};
+use crate::{comments, states, users, wake, walks, workers};
 
 /// The promises a contract lists, as `- **C1** …` lines of its module documentation.
 fn promises(contract: &str) -> Vec<String> {
@@ -56,6 +56,7 @@ fn names(port: &str) -> Vec<&'static str> {
         "comments" => comments::cases().map(|case| case.name).collect(),
         "states" => states::all_cases().map(|case| case.name).collect(),
         "users" => users::CASES.iter().map(|case| case.name).collect(),
+        "wake" => wake::CASES.iter().map(|case| case.name).collect(),
         "walks" => walks::CASES.iter().map(|case| case.name).collect(),
         "workers" => workers::CASES.iter().map(|case| case.name).collect(),
         _ => Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::Body;
 use axum::http::Request;
@@ -175,6 +175,24 @@ const SUBSCRIPTIONS: &[&str] = &["commentEvents"];
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
+impl Lines {
+    /// All that the process logs from the first call on, also on the stores' own threads.
+    fn of_the_process() -> Self {
+        static LINES: OnceLock<Lines> = OnceLock::new();
+        let start = || {
+            let lines = Self::default();
+            let writer = lines.clone();
+            let subscriber = tracing_subscriber::fmt()
+                .with_max_level(tracing::Level::DEBUG)
+                .with_writer(move || writer.clone())
+                .finish();
+            tracing::subscriber::set_global_default(subscriber).unwrap();
+            lines
+        };
+        LINES.get_or_init(start).clone()
+    }
+}
+
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
@@ -281,13 +299,8 @@ impl Scene {
 
 #[tokio::test]
 async fn case_19_no_path_of_the_schema_leads_to_what_is_out_of_sight() {
-    let logs = Lines::default();
-    let writer = logs.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let logs = Lines::of_the_process();
+    tracing::info!("the walk begins");
     let scene = Scene::set().await;
     for who in [Who::anonymous(), Who::user(3), Who::user(4)] {
         assert_eq!(scene.found(&who).await, BTreeSet::new(), "{who:?}");
@@ -309,7 +322,7 @@ async fn case_19_no_path_of_the_schema_leads_to_what_is_out_of_sight() {
     all.remove("SECRET-DELETED");
     assert_eq!(scene.found(&Who::moderator(9)).await, all);
     let logs = String::from_utf8_lossy(&logs.0.lock().unwrap()).into_owned();
-    assert!(logs.contains("DEBUG"), "logs were captured");
+    assert!(logs.contains("the walk begins"), "logs are captured");
     assert!(!logs.contains("SECRET"));
     let metrics = Request::get("/metrics")
         .header("host", "127.0.0.1")

@@ -12,6 +12,7 @@ mod layouts;
 mod moderation;
 mod people;
 mod places;
+mod queue_property;
 mod reports;
 mod restores;
 mod runs;
@@ -49,6 +50,7 @@ pub(crate) fn cases() -> impl Iterator<Item = &'static Case<dyn CommentStore>> {
         restores::CASES,
         places::CASES,
         reports::CASES,
+        queue_property::CASES,
         moderation::CASES,
         walking::CASES,
         property::CASES,

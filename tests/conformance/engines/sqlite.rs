@@ -40,7 +40,13 @@ impl Engine for Sqlite {
     }
 
     fn ports(&self) -> &'static [Port] {
-        &Port::ALL
+        &[
+            Port::Comments,
+            Port::States,
+            Port::Users,
+            Port::Walks,
+            Port::Workers,
+        ]
     }
 
     fn url_variable(&self) -> Option<&'static str> {
