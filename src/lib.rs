@@ -12,7 +12,7 @@
 //! - [`service`] the rules: who may see and do what, modes, idempotency
 //! - [`hooks`] services outside that are asked about a text while a request waits
 //! - [`store`] the ports and, beside each contract, its engines
-//! - [`config`], [`telemetry`], [`tasks`] what every layer needs of the process
+//! - [`config`], [`telemetry`], [`tasks`], [`tls`] what every layer needs of the process
 //! - [`domain`] pure: ids, cursors, text, flags, visibility; no async, no I/O
 
 pub mod api;
@@ -27,4 +27,5 @@ pub mod service;
 pub mod store;
 pub mod tasks;
 pub mod telemetry;
+pub mod tls;
 pub mod worker;

@@ -48,12 +48,7 @@ impl Place {
 }
 
 fn client() -> reqwest::Client {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // If another thread was quicker, there is one all the same.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
-    }
+    crate::tls::install();
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
 

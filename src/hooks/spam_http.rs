@@ -113,12 +113,7 @@ impl<'a> Question<'a> {
 impl SpamHttp {
     /// A hook at an address. Fails where the machine's certificates cannot be used.
     pub fn new(settings: SpamHttpSettings) -> Result<Self, reqwest::Error> {
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // If another thread was quicker, there is one all the same.
-            rustls::crypto::ring::default_provider()
-                .install_default()
-                .ok();
-        }
+        crate::tls::install();
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

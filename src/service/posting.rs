@@ -60,12 +60,11 @@ impl Service {
         post: &Post,
         found: Option<&Discussion>,
     ) -> ServiceResult<Suspect> {
-        let (url, entity) = match found {
-            Some(found) => (found.url.clone(), found.entity.clone()),
-            None => {
-                let keys = self.keys_of(&post.discussion)?;
-                (keys.url, keys.entity)
-            }
+        let (url, entity) = if let Some(found) = found {
+            (found.url.clone(), found.entity.clone())
+        } else {
+            let keys = self.keys_of(&post.discussion)?;
+            (keys.url, keys.entity)
         };
         Ok(Suspect {
             author_id: viewer.user_id,

@@ -138,7 +138,7 @@ fn placeholders(answer: &Value) -> usize {
             own + fields.values().map(placeholders).sum::<usize>()
         }
         Value::Array(items) => items.iter().map(placeholders).sum(),
-        _ => 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 

@@ -193,6 +193,15 @@ async fn a_report_that_cannot_be_made_says_why_and_gives_nothing_away() {
     );
 }
 
+/// The texts of a page of the queue.
+fn texts(page: &Value) -> Vec<String> {
+    let text = |edge: &Value| {
+        let text = &edge["node"]["comment"]["body"]["text"];
+        text.as_str().unwrap().to_owned()
+    };
+    page["edges"].as_array().unwrap().iter().map(text).collect()
+}
+
 #[tokio::test]
 async fn the_queue_is_paged_both_ways_and_filtered() {
     let app = TestApp::new().await;
@@ -204,18 +213,6 @@ async fn the_queue_is_paged_both_ways_and_filtered() {
             report(&app, &Who::user(2), &id, ["SPAM", "ABUSE", "OTHER"][at], "").await;
         }
     }
-    let texts = |page: &Value| -> Vec<String> {
-        let edges = page["edges"].as_array().unwrap();
-        edges
-            .iter()
-            .map(|edge| {
-                edge["node"]["comment"]["body"]["text"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
-            })
-            .collect()
-    };
     let first = queue(&app, json!({"first": 4})).await;
     assert_eq!(texts(&first), ["a0", "a1", "a2", "b0"]);
     assert_eq!(

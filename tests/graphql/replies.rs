@@ -242,7 +242,7 @@ async fn counts_are_exact_to_a_thousand_and_cost_a_bounded_number_of_statements(
     let (discussion, parent) = decode_comment(&root).unwrap();
     let ports = app.app.service().ports();
     let post = |count: usize| {
-        let posts = (0..count).map(|_| {
+        let creates = (0..count).map(|_| {
             let new = threadline::store::comments::NewComment {
                 id: threadline::domain::ids::CommentId::new(
                     ports.ids.mint_reply(parent.get()).unwrap(),
@@ -259,7 +259,7 @@ async fn counts_are_exact_to_a_thousand_and_cost_a_bounded_number_of_statements(
             };
             ports.comments.create(new)
         });
-        futures_util::future::join_all(posts)
+        futures_util::future::join_all(creates)
     };
     app.post(&bob, "p", Some(&root), "x").await;
     post(998).await;

@@ -47,6 +47,9 @@ struct Field {
     must_have_arguments: bool,
 }
 
+/// One step on a way: from which type, over which field with which arguments, to which object.
+type Step = (String, Field, String, String);
+
 /// The schema, as it says of itself.
 #[derive(Debug)]
 pub(crate) struct Schema(BTreeMap<String, Type>);
@@ -121,7 +124,7 @@ impl Schema {
     }
 
     /// Every text of an object that can be asked for without passing another comment.
-    fn everything(&self, of: &str, leading: &BTreeSet<String>, deep: usize) -> String {
+    fn everything(&self, of: &str, deep: usize) -> String {
         let mut selected = String::from("__typename");
         for field in &self.0[of].fields {
             let objects = self.objects(&field.returns);
@@ -136,11 +139,13 @@ impl Schema {
                 let parts = objects.iter().map(|object| {
                     format!(
                         "... on {object} {{ {} }}",
-                        self.everything(object, leading, deep - 1)
+                        self.everything(object, deep - 1)
                     )
                 });
                 let parts: Vec<String> = parts.collect();
-                selected.push_str(&format!(" {} {{ {} }}", field.name, parts.join(" ")));
+                for part in [" ", &field.name, " { ", &parts.join(" "), " }"] {
+                    selected.push_str(part);
+                }
             }
         }
         selected
@@ -152,13 +157,13 @@ impl Schema {
         let mut walks = Vec::new();
         let mut path = Vec::new();
         self.follow("Query", &leading, &mut path, &mut |path, end| {
-            walks.push(self.document(path, end, &leading));
+            walks.push(wrap(&self.nested(path, end)));
         });
         // On from a comment: to whatever hangs on it.
         for from in ["$own", "$child"] {
             let mut path = Vec::new();
             self.follow("Comment", &leading, &mut path, &mut |path, end| {
-                let inner = self.nested(path, end, &leading);
+                let inner = self.nested(path, end);
                 walks.push(wrap(&format!("comment(id: {from}) {{ {inner} }}")));
             });
         }
@@ -170,73 +175,70 @@ impl Schema {
         &self,
         from: &str,
         leading: &BTreeSet<String>,
-        path: &mut Vec<(String, Field, String, String)>,
-        found: &mut dyn FnMut(&[(String, Field, String, String)], &str),
+        path: &mut Vec<Step>,
+        found: &mut dyn FnMut(&[Step], &str),
     ) {
-        for field in &self.0[from].fields {
-            let is_on_path = path
-                .iter()
-                .any(|(owner, step, ..)| owner == from && step.name == field.name);
-            if is_on_path || field.name.starts_with("__") || path.len() > 7 {
+        if path.len() > 7 {
+            return;
+        }
+        for step in self.steps(from, leading) {
+            let is_same = |other: &Step| other.0 == from && other.1.name == step.1.name;
+            if path.iter().any(is_same) {
                 continue;
             }
-            for object in self.objects(&field.returns) {
-                if !leading.contains(&object) {
-                    continue;
-                }
-                for arguments in self.arguments(from, field) {
-                    path.push((from.to_owned(), field.clone(), arguments, object.clone()));
-                    if object == "Comment" {
-                        found(path, &object);
-                    } else {
-                        self.follow(&object, leading, path, found);
-                    }
-                    path.pop();
-                }
+            let object = step.3.clone();
+            path.push(step);
+            if object == "Comment" {
+                found(path, &object);
+            } else {
+                self.follow(&object, leading, path, found);
             }
+            path.pop();
         }
     }
 
-    fn arguments(&self, owner: &str, field: &Field) -> Vec<String> {
-        let key = format!("{owner}.{}", field.name);
-        match ARGUMENTS.iter().find(|(of, _)| *of == key) {
-            Some((_, texts)) => texts.iter().map(|text| format!("({text})")).collect(),
-            None if field.must_have_arguments => {
-                panic!("{key} needs arguments: decide in ARGUMENTS what it is asked with")
+    /// The steps from a type that lead on to comments.
+    fn steps(&self, from: &str, leading: &BTreeSet<String>) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for field in &self.0[from].fields {
+            let mut objects = self.objects(&field.returns);
+            objects.retain(|object| leading.contains(object));
+            for object in objects {
+                for arguments in arguments_of(from, field) {
+                    steps.push((from.to_owned(), field.clone(), arguments, object.clone()));
+                }
             }
-            None => vec![String::new()],
         }
+        steps
     }
 
-    fn document(
-        &self,
-        path: &[(String, Field, String, String)],
-        end: &str,
-        leading: &BTreeSet<String>,
-    ) -> String {
-        wrap(&self.nested(path, end, leading))
-    }
-
-    fn nested(
-        &self,
-        path: &[(String, Field, String, String)],
-        end: &str,
-        leading: &BTreeSet<String>,
-    ) -> String {
-        let mut inner = self.everything(end, leading, 3);
+    fn nested(&self, path: &[Step], end: &str) -> String {
+        let mut inner = self.everything(end, 3);
         for (at, (owner, field, arguments, object)) in path.iter().enumerate().rev() {
             // What stands beside the way is asked too: reports beside a queue's comment, reasons
             // beside an act's.
             let beside = if at == 0 {
                 String::new()
             } else {
-                self.everything(owner, leading, 2)
+                self.everything(owner, 2)
             };
             let name = &field.name;
             inner =
                 format!("{beside} walked: {name}{arguments} {{ ... on {object} {{ {inner} }} }}");
         }
         inner
+    }
+}
+
+/// What a field is asked with: once for each text.
+fn arguments_of(owner: &str, field: &Field) -> Vec<String> {
+    let key = format!("{owner}.{}", field.name);
+    match ARGUMENTS.iter().find(|(of, _)| *of == key) {
+        Some((_, texts)) => texts.iter().map(|text| format!("({text})")).collect(),
+        None if field.must_have_arguments => {
+            panic!("{key} needs arguments: decide in ARGUMENTS what it is asked with")
+        }
+        None => vec![String::new()],
     }
 }
 

@@ -165,18 +165,23 @@ fn limit_and_actual(error: &TextError) -> (Option<i32>, Option<i32>) {
     }
 }
 
+/// The argument that a text came in.
+const fn argument_of(field: TextField) -> &'static str {
+    match field {
+        TextField::Body => "body",
+        TextField::Name => "name",
+        TextField::Title => "title",
+        TextField::PostingKey => "key",
+        TextField::Report => "text",
+        TextField::Reason => "reason",
+    }
+}
+
 fn describe(refusal: &Refusal) -> (CommentRefusal, String) {
     let (reason, message) = match refusal {
         Refusal::Text(field, error) => {
-            let field = match field {
-                TextField::Body => "body",
-                TextField::Name => "name",
-                TextField::Title => "title",
-                TextField::PostingKey => "key",
-                TextField::Report => "text",
-                TextField::Reason => "reason",
-            };
-            return (CommentRefusal::Text, format!("{field}: {error}"));
+            let message = format!("{}: {error}", argument_of(*field));
+            return (CommentRefusal::Text, message);
         }
         Refusal::DiscussionNotFound => (
             CommentRefusal::DiscussionNotFound,

@@ -7,6 +7,7 @@ mod client;
 mod cpu;
 mod import;
 mod index;
+mod live;
 mod pages;
 mod place;
 mod report;
@@ -76,6 +77,9 @@ enum BenchWhat {
     /// Building an index, beside a bare ordered scan with inserts
     #[command(after_help = index::HELP)]
     Index(index::IndexArgs),
+    /// Open sockets: memory of each, latency of an event, executions
+    #[command(after_help = live::HELP)]
+    Live(live::LiveArgs),
 }
 
 #[derive(Args, Debug)]
@@ -98,6 +102,7 @@ impl BenchCommand {
             BenchWhat::Pages(args) => args.run(),
             BenchWhat::Import(args) => args.run(),
             BenchWhat::Index(args) => args.run(),
+            BenchWhat::Live(args) => args.run(),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::env::cases;
 
 pub(super) const CASES: Cases = cases![
     a1_every_act_writes_one_entry_and_what_changes_nothing_none,
+    a1_every_act_on_a_discussion_writes_one_entry,
     a1_who_deletes_their_own_is_not_in_the_audit_log,
     a1_a_discussion_that_a_moderator_opens_is_one_entry,
     a2_the_audit_log_is_read_both_ways_under_every_filter,
@@ -93,6 +94,11 @@ async fn a1_every_act_writes_one_entry_and_what_changes_nothing_none(env: Commen
         (last.act, last.user_id, last.detail.as_str()),
         (AuditAct::DismissReports, Some(ANN), "fine")
     );
+}
+
+async fn a1_every_act_on_a_discussion_writes_one_entry(env: Comments) {
+    let discussion = env.open(1).await;
+    let row = env.post(discussion).await;
     let steps = [
         (
             DiscussionAct::SetState(DiscussionState::Closed),
@@ -121,7 +127,7 @@ async fn a1_every_act_writes_one_entry_and_what_changes_nothing_none(env: Commen
         );
         assert_eq!(env.acts().await.last(), Some(&entry));
     }
-    assert_eq!(env.acts().await.len(), 11);
+    assert_eq!(env.acts().await.len(), 6);
 }
 
 async fn a1_who_deletes_their_own_is_not_in_the_audit_log(env: Comments) {
@@ -177,15 +183,13 @@ async fn a2_the_audit_log_is_read_both_ways_under_every_filter(env: Comments) {
             };
             let ids: Vec<EventId> = want.iter().filter(is_in).map(|(id, ..)| *id).collect();
             for limit in [1, 2, 50] {
-                for ascending in [true, false] {
-                    let entries = env.audited(filter, ascending, limit).await;
-                    let mut read: Vec<EventId> =
-                        entries.iter().map(|entry| entry.event_id).collect();
-                    if !ascending {
-                        read.reverse();
-                    }
-                    assert_eq!(read, ids, "{filter:?} {limit}");
-                }
+                let read = |entries: Vec<AuditEntry>| -> Vec<EventId> {
+                    entries.iter().map(|entry| entry.event_id).collect()
+                };
+                let rising = read(env.audited(filter, true, limit).await);
+                let mut falling = read(env.audited(filter, false, limit).await);
+                falling.reverse();
+                assert_eq!((&rising, &falling), (&ids, &ids), "{filter:?} {limit}");
             }
         }
     }

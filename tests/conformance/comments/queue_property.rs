@@ -82,99 +82,118 @@ impl Model {
     }
 }
 
-async fn step(
-    env: &Comments,
+/// A history under way: who tells it, and what the model knows.
+struct History<'a> {
+    env: &'a Comments,
     discussion: DiscussionId,
-    model: &mut Model,
-    random: &mut fastrand::Rng,
-) {
-    let at = (!model.rows.is_empty()).then(|| random.usize(..model.rows.len()));
-    match (random.u32(..10), at) {
-        (0..=2, _) | (_, None) => {
-            let parent = at.filter(|at| random.bool() && model.is_readable(*at));
-            let mut new = env.draft(discussion, parent.map(|at| model.rows[at].comment.id));
-            if random.u32(..3) == 0 {
-                new.state = CommentState::Pending;
-            }
-            let comment = created(env.create(new).await);
-            let (state, reports) = (comment.state, BTreeMap::new());
-            model.rows.push(Row {
-                comment,
-                state,
-                parent,
-                reports,
-            });
-            model.settle(model.rows.len() - 1);
+    model: &'a mut Model,
+    random: &'a mut fastrand::Rng,
+}
+
+impl History<'_> {
+    async fn step(&mut self) {
+        let rows = self.model.rows.len();
+        let at = (rows > 0).then(|| self.random.usize(..rows));
+        match (self.random.u32(..10), at) {
+            (0..=2, _) | (_, None) => self.create(at).await,
+            (3, Some(at)) => self.edit(at).await,
+            (4..=5, Some(at)) => self.act(at).await,
+            (6..=8, Some(at)) => self.report(at).await,
+            (_, Some(at)) => self.dismiss(at).await,
         }
-        (3, Some(at)) => {
-            let mut edit =
-                env.edit_of(&model.rows[at].comment, &format!("text {}", random.u64(..)));
-            edit.waits = random.bool();
-            let waits = edit.waits;
-            edit.author_id = ANN;
-            match env.store.edit(edit).await.unwrap() {
-                ChangeOutcome::Gone(_) => assert_eq!(model.rows[at].state, CommentState::Buried),
-                outcome => {
-                    model.rows[at].comment = changed(outcome);
-                    if waits && model.rows[at].state == CommentState::Published {
-                        model.rows[at].state = CommentState::Pending;
-                        model.settle(at);
-                    }
+    }
+
+    async fn create(&mut self, at: Option<usize>) {
+        let parent = at.filter(|at| self.random.bool() && self.model.is_readable(*at));
+        let id = parent.map(|at| self.model.rows[at].comment.id);
+        let mut new = self.env.draft(self.discussion, id);
+        if self.random.u32(..3) == 0 {
+            new.state = CommentState::Pending;
+        }
+        let comment = created(self.env.create(new).await);
+        let state = comment.state;
+        self.model.rows.push(Row {
+            comment,
+            state,
+            parent,
+            reports: BTreeMap::new(),
+        });
+        self.model.settle(self.model.rows.len() - 1);
+    }
+
+    async fn edit(&mut self, at: usize) {
+        let text = format!("text {}", self.random.u64(..));
+        let mut edit = self.env.edit_of(&self.model.rows[at].comment, &text);
+        let waits = self.random.bool();
+        edit.waits = waits;
+        edit.author_id = ANN;
+        let row = &mut self.model.rows[at];
+        match self.env.store.edit(edit).await.unwrap() {
+            ChangeOutcome::Gone(_) => assert_eq!(row.state, CommentState::Buried),
+            outcome => {
+                row.comment = changed(outcome);
+                if waits && row.state == CommentState::Published {
+                    row.state = CommentState::Pending;
+                    self.model.settle(at);
                 }
             }
         }
-        (4..=5, Some(at)) => {
-            let acts = [
-                StateAct::Hide,
-                StateAct::Restore,
-                StateAct::Approve,
-                StateAct::Bury,
-            ];
-            let act = acts[random.usize(..acts.len())];
-            let outcome = env.act(&model.rows[at].comment, act).await;
-            if let Ok(state) = model.rows[at].state.apply(act) {
-                model.rows[at].comment = changed(outcome);
-                model.rows[at].state = state;
-                model.answer(at);
-                model.settle(at);
-                model.acts += 1;
-            } else {
-                assert!(!matches!(outcome, ChangeOutcome::Changed(_)));
-            }
+    }
+
+    async fn act(&mut self, at: usize) {
+        let acts = [
+            StateAct::Hide,
+            StateAct::Restore,
+            StateAct::Approve,
+            StateAct::Bury,
+        ];
+        let act = acts[self.random.usize(..acts.len())];
+        let row = &mut self.model.rows[at];
+        let outcome = self.env.act(&row.comment, act).await;
+        if let Ok(state) = row.state.apply(act) {
+            row.comment = changed(outcome);
+            row.state = state;
+            self.model.answer(at);
+            self.model.settle(at);
+            self.model.acts += 1;
+        } else {
+            assert!(!matches!(outcome, ChangeOutcome::Changed(_)));
         }
-        (6..=8, Some(at)) => {
-            let who = UserId::new(101 + random.i64(..4));
-            let reason = ReportReason::ALL[random.usize(..5)];
-            let outcome = env.report(&model.rows[at].comment, who, reason).await;
-            let row = &model.rows[at];
-            if row.state == CommentState::Buried {
-                assert_eq!(outcome, ReportOutcome::Gone);
-            } else if who == ANN {
-                assert_eq!(outcome, ReportOutcome::Own);
-            } else if let Some((reason, answered)) = row.reports.get(&who) {
-                let ReportOutcome::Repeated(report) = outcome else {
-                    panic!("{outcome:?}");
-                };
-                assert_eq!((report.reason, report.is_answered), (*reason, *answered));
-            } else if model.is_readable(at) {
-                assert!(matches!(outcome, ReportOutcome::Reported(_)), "{outcome:?}");
-                model.rows[at].reports.insert(who, (reason, false));
-                model.settle(at);
-            } else {
-                assert_eq!(outcome, ReportOutcome::NotPublic);
-            }
+    }
+
+    async fn report(&mut self, at: usize) {
+        let who = UserId::new(101 + self.random.i64(..4));
+        let reason = ReportReason::ALL[self.random.usize(..5)];
+        let row = &self.model.rows[at];
+        let outcome = self.env.report(&row.comment, who, reason).await;
+        if row.state == CommentState::Buried {
+            assert_eq!(outcome, ReportOutcome::Gone);
+        } else if who == ANN {
+            assert_eq!(outcome, ReportOutcome::Own);
+        } else if let Some((reason, answered)) = row.reports.get(&who) {
+            let ReportOutcome::Repeated(report) = outcome else {
+                panic!("{outcome:?}");
+            };
+            assert_eq!((report.reason, report.is_answered), (*reason, *answered));
+        } else if self.model.is_readable(at) {
+            assert!(matches!(outcome, ReportOutcome::Reported(_)), "{outcome:?}");
+            self.model.rows[at].reports.insert(who, (reason, false));
+            self.model.settle(at);
+        } else {
+            assert_eq!(outcome, ReportOutcome::NotPublic);
         }
-        (_, Some(at)) => {
-            let outcome = env.dismiss(&model.rows[at].comment).await;
-            let answered = model.answer(at);
-            if answered == 0 {
-                assert_eq!(outcome, DismissOutcome::NoChange);
-            } else {
-                assert_eq!(outcome, DismissOutcome::Dismissed(answered));
-                model.acts += 1;
-            }
-            model.settle(at);
+    }
+
+    async fn dismiss(&mut self, at: usize) {
+        let outcome = self.env.dismiss(&self.model.rows[at].comment).await;
+        let answered = self.model.answer(at);
+        if answered == 0 {
+            assert_eq!(outcome, DismissOutcome::NoChange);
+        } else {
+            assert_eq!(outcome, DismissOutcome::Dismissed(answered));
+            self.model.acts += 1;
         }
+        self.model.settle(at);
     }
 }
 
@@ -228,7 +247,13 @@ async fn histories(instances: &[Comments]) {
         let mut model = Model::default();
         for at in 0..STEPS {
             let teller = &instances[at % instances.len()];
-            step(teller, discussion, &mut model, &mut random).await;
+            let mut history = History {
+                env: teller,
+                discussion,
+                model: &mut model,
+                random: &mut random,
+            };
+            history.step().await;
             compare(teller, discussion, &model, seed).await;
         }
         let filter = AuditFilter {

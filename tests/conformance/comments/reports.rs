@@ -269,7 +269,7 @@ async fn q3_a_second_report_is_the_first_one(env: Comments) {
         ReportOutcome::Repeated(again) => assert_eq!(again, first),
         other => panic!("{other:?}"),
     }
-    assert_eq!(env.reports(&row).await, [first.clone()]);
+    assert_eq!(env.reports(&row).await, std::slice::from_ref(&first));
     // Also once it is answered: nobody puts a comment into the queue twice.
     env.dismiss(&row).await;
     match env.report(&row, BOB, ReportReason::Spam).await {

@@ -90,6 +90,7 @@ impl ItemNode {
     }
 
     /// Reports without an answer, oldest first, at most 100. `after`: the id of the last one seen.
+    #[expect(clippy::unused_async, reason = "the executor awaits every field")]
     async fn reports(
         &self,
         #[graphql(default = 20)] first: i32,
@@ -171,8 +172,8 @@ async fn items(
     for field in want.all("reports") {
         let args = ReportArgs::of(field);
         if !lists.iter().any(|(seen, _)| *seen == args) {
-            let loaded = reports(loader, &places, &args).await;
-            lists.push((args, loaded));
+            let found = reports(loader, &places, &args).await;
+            lists.push((args, found));
         }
     }
     let with_all = |(item, place): (QueueItem, Place)| {

@@ -162,12 +162,7 @@ fn url_source(url: &str, fetch_ms: u64) -> Result<Source, AuthSettingsError> {
     if !parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https")) {
         return Err(AuthSettingsError::JwksUrl);
     }
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // If another thread was quicker, there is one all the same.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
-    }
+    crate::tls::install();
     let client = reqwest::Client::builder()
         .timeout(Duration::from_millis(fetch_ms))
         .redirect(reqwest::redirect::Policy::none())

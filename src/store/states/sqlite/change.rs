@@ -335,8 +335,12 @@ mod tests {
     use crate::domain::ids::UserId;
     use crate::store::driver::sqlite::SqliteGroup;
     use crate::store::states::StateStore as _;
-    use crate::store::users::sqlite::MIGRATIONS;
     use crate::tasks::Tasks;
+
+    const MIGRATIONS: &[&str] = &[
+        include_str!("../../../../deploy/sql/sqlite/states_0001.sql"),
+        include_str!("../../../../deploy/sql/sqlite/states_0002.sql"),
+    ];
 
     async fn damage(group: &SqliteGroup, to: i64) -> Result<(), StoreError> {
         let damaged = group.write("test", move |db| {

@@ -5,6 +5,9 @@
 //! is acknowledged before the commit. WAL with `synchronous=FULL`: an acknowledged write survives
 //! kill −9 and power loss.
 
+mod schema;
+mod scrub;
+
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -36,8 +39,6 @@ const READERS_MAX: u32 = 8;
 const ROWS_AHEAD: usize = 1_024;
 /// How long a writer waits for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often emptying the log is tried, each time after waiting for readers as long as for writers.
-const CHECKPOINTS_MAX: u32 = 5;
 /// How often an idle writer looks whether another process wrote.
 const WATCH_PERIOD: Duration = Duration::from_millis(250);
 
@@ -177,7 +178,7 @@ impl SqliteGroup {
         let mut writer = SqliteConnection::connect_with(&options)
             .await
             .map_err(|e| failed("sqlite.open", e))?;
-        migrate(&mut writer, migrations).await?;
+        schema::migrate(&mut writer, migrations).await?;
         // Before anything is read or cached: what another process writes from now on is noticed.
         let version = data_version(&mut writer)
             .await
@@ -337,7 +338,7 @@ impl Writer {
                 biased;
                 Some(answer) = self.scrubs.recv() => {
                     // Nobody waiting for it any more does not matter: it is done.
-                    drop(answer.send(rewrite(&self.rewriting).await));
+                    drop(answer.send(scrub::rewrite(&self.rewriting).await));
                     continue;
                 }
                 received = self.queue.recv_many(&mut group, GROUP_MAX) => received,
@@ -424,68 +425,11 @@ impl Writer {
     }
 }
 
-/// Writes the file anew and empties its log, on a connection of its own.
-async fn rewrite(options: &SqliteConnectOptions) -> Result<(), sqlx::Error> {
-    let mut connection = SqliteConnection::connect_with(options).await?;
-    let rewritten = async {
-        connection.execute("VACUUM").await?;
-        for _ in 0..CHECKPOINTS_MAX {
-            // A reader of before keeps the log; it ends within its statement.
-            let (is_busy, ..): (i64, i64, i64) = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
-                .fetch_one(&mut connection)
-                .await?;
-            if is_busy == 0 {
-                return Ok(());
-            }
-            tokio::time::sleep(WATCH_PERIOD).await;
-        }
-        Err(sqlx::Error::Protocol(
-            "readers kept the write-ahead log from being emptied".to_owned(),
-        ))
-    }
-    .await;
-    connection.close().await?;
-    rewritten
-}
-
 /// Changes whenever another connection wrote to the file.
 async fn data_version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("PRAGMA data_version")
         .fetch_one(connection)
         .await
-}
-
-async fn migrate(
-    connection: &mut SqliteConnection,
-    migrations: &[Migration],
-) -> Result<(), StoreError> {
-    const OP: &str = "sqlite.migrate";
-    connection
-        .execute("BEGIN IMMEDIATE")
-        .await
-        .map_err(|e| failed(OP, e))?;
-    let applied: i64 = sqlx::query_scalar("PRAGMA user_version")
-        .fetch_one(&mut *connection)
-        .await
-        .map_err(|e| failed(OP, e))?;
-    let applied = usize::try_from(applied).unwrap_or(usize::MAX);
-    if applied > migrations.len() {
-        let cause = "the file was written by a newer version of threadline";
-        return Err(StoreError::new(OP, StoreErrorKind::Limit, cause));
-    }
-    for step in migrations.iter().skip(applied) {
-        connection.execute(*step).await.map_err(|e| failed(OP, e))?;
-    }
-    let set = format!("PRAGMA user_version = {}", migrations.len());
-    connection
-        .execute(sqlx::AssertSqlSafe(set))
-        .await
-        .map_err(|e| failed(OP, e))?;
-    connection
-        .execute("COMMIT")
-        .await
-        .map_err(|e| failed(OP, e))?;
-    Ok(())
 }
 
 /// Says in which operation a driver's error happened.
