@@ -51,18 +51,7 @@ pub(crate) struct Browser {
 
 impl Browser {
     pub(crate) async fn start() -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let mut ports = lines.map_while(Result::ok).filter_map(|line| {
-            let (_, port) = line.split_once("successfully on port ")?;
-            port.trim_end_matches('.').parse::<u16>().ok()
-        });
-        let port = ports.next().unwrap();
+        let (driver, port) = start_driver();
         let arguments = [
             "--headless=new",
             "--no-sandbox",
@@ -165,10 +154,14 @@ impl Browser {
         let waiting = async {
             loop {
                 let found = self.js_with(find, vec![json!(css), json!(text)]).await;
-                if let Some(element) = self.element(&found)
-                    && element.click().await.is_ok()
-                {
-                    return;
+                if let Some(element) = self.element(&found) {
+                    if element.click().await.is_ok() {
+                        return;
+                    }
+                    // What stays on top may cover it: a person scrolls then.
+                    let script =
+                        "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+                    self.client.execute(script, vec![found]).await.ok();
                 }
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
@@ -249,6 +242,29 @@ impl Browser {
         let file = std::path::Path::new(&folder).join(format!("{name}.png"));
         std::fs::write(file, bytes).unwrap();
     }
+}
+
+/// Starts a driver on a free port. Two that start at once may choose the same one; then the second
+/// ends, and another is started.
+fn start_driver() -> (Child, u16) {
+    for _ in 0..5 {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let mut ports = lines.map_while(Result::ok).filter_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            port.trim_end_matches('.').parse::<u16>().ok()
+        });
+        if let Some(port) = ports.next() {
+            return (driver, port);
+        }
+        driver.wait().unwrap();
+    }
+    panic!("chromedriver does not start");
 }
 
 impl Drop for Browser {
