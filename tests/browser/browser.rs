@@ -1,4 +1,4 @@
-//! A Chromium under WebDriver, with what the cases need of its own protocol beside it.
+//! A Chromium under `WebDriver`, with what the cases need of its own protocol beside it.
 //!
 //! What a page shows is asked for by small scripts, and waited for by asking again: no case knows
 //! how long anything takes.
@@ -152,17 +152,7 @@ impl Browser {
              if (it.innerText.trim().startsWith(text) && it.offsetParent && !it.disabled) return it; \
              return null;";
         let waiting = async {
-            loop {
-                let found = self.js_with(find, vec![json!(css), json!(text)]).await;
-                if let Some(element) = self.element(&found) {
-                    if element.click().await.is_ok() {
-                        return;
-                    }
-                    // What stays on top may cover it: a person scrolls then.
-                    let script =
-                        "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
-                    self.client.execute(script, vec![found]).await.ok();
-                }
+            while !self.clicked(find, vec![json!(css), json!(text)]).await {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
@@ -171,6 +161,21 @@ impl Browser {
             done.is_ok(),
             "nothing in {css} says {text:?}, or it cannot be clicked"
         );
+    }
+
+    /// Clicks what a script finds, and tells whether that went well.
+    async fn clicked(&self, find: &str, arguments: Vec<Value>) -> bool {
+        let found = self.js_with(find, arguments).await;
+        let Some(element) = self.element(&found) else {
+            return false;
+        };
+        if element.click().await.is_ok() {
+            return true;
+        }
+        // What stays on top may cover it: a person scrolls then. It may also be gone by now.
+        let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+        self.client.execute(script, vec![found]).await.ok();
+        false
     }
 
     /// What a script returned, where it is an element.

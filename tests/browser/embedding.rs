@@ -4,6 +4,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
+use crate::browser::Browser;
 use crate::world::World;
 
 /// A site of its own with one page, answered to whatever is asked.
@@ -58,6 +59,17 @@ async fn beside(site: &Site, page: &str, case: impl Future<Output = ()>) {
     }
 }
 
+/// A message that is not from the frame is not taken, although it looks like one.
+async fn a_stranger_changes_nothing(browser: &Browser) {
+    let height = "return document.querySelector('iframe').offsetHeight";
+    let before = browser.js(height).await;
+    // This listener comes after the embed's own, so that has looked at the message by then.
+    let send = "return new Promise((done) => { addEventListener('message', () => done(), { once: true }); \
+         postMessage({ threadline: 1, type: 'height', height: 9999 }, '*'); })";
+    browser.js(send).await;
+    assert_eq!(browser.js(height).await, before);
+}
+
 pub(crate) async fn a_page_of_another_origin_gets_a_frame_of_the_right_height() {
     let site = Site::new().await;
     let origins = format!("[\"{}\"]", site.origin);
@@ -107,22 +119,7 @@ pub(crate) async fn a_page_of_another_origin_gets_a_frame_of_the_right_height() 
             .await;
         browser.until(&format!("innerHeight < 900 && {fits}")).await;
         client.enter_parent_frame().await.unwrap();
-        // A stranger's message changes nothing.
-        let before = browser
-            .js("return document.querySelector('iframe').offsetHeight")
-            .await;
-        browser
-            .js("postMessage({ threadline: 1, type: 'height', height: 9999 }, '*')")
-            .await;
-        browser
-            .js("return new Promise((done) => setTimeout(done, 50))")
-            .await;
-        assert_eq!(
-            browser
-                .js("return document.querySelector('iframe').offsetHeight")
-                .await,
-            before
-        );
+        a_stranger_changes_nothing(browser).await;
         let complaints = world.complaints().await;
         assert!(complaints.is_empty(), "{complaints:?}");
     })

@@ -11,7 +11,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
-    clippy::future_not_send,
     reason = "a case fails by panicking and runs in one thread; what is installed is a matter of \
               the machine, no setting"
 )]

@@ -4,37 +4,43 @@ use serde_json::json;
 
 use crate::world::{BOOK, HELLO, World};
 
+/// The address of a reply far down in a discussion.
+async fn deep_link(world: &World) -> String {
+    let query = "query ($u: URL!) { discussion(url: $u) { id \
+         comments(mode: LINEAR, last: 20) { edges { node { id depth } } } } }";
+    let data = world
+        .server
+        .graphql(None, query, json!({ "u": BOOK }))
+        .await;
+    let id = data["discussion"]["id"].as_str().unwrap();
+    let edges = data["discussion"]["comments"]["edges"].as_array().unwrap();
+    let mut nodes = edges.iter().map(|edge| &edge["node"]);
+    let deep = nodes.find(|node| node["depth"].as_i64() > Some(0)).unwrap();
+    format!("/d/{id}#c={}", deep["id"].as_str().unwrap())
+}
+
+/// Something to moderate, and an answer to the moderator.
+async fn prepare(world: &World) {
+    let spam = "Cheap *watches*, visit my page";
+    let spam = world.post("8", HELLO, None, spam).await;
+    let report = "mutation ($c: ID!) { reportComment(input: { comment: $c, reason: SPAM, \
+         text: \"An advertisement\" }) { __typename } }";
+    for user in ["5", "6"] {
+        let variables = json!({ "c": spam });
+        world.server.graphql(Some(user), report, variables).await;
+    }
+    let mine = "Is anybody here from Almaty?";
+    let mine = world.post("9", HELLO, None, mine).await;
+    let answer = "I am! Since last spring 🙂";
+    world.post("5", HELLO, Some(&mine), answer).await;
+}
+
 /// Walks through the pages; without a folder it still sees that every one of them opens.
 pub(crate) async fn pictures_for_people() {
     let world = World::new().await;
     let browser = &world.browser;
-    let data = world
-        .server
-        .graphql(None, "query ($u: URL!) { discussion(url: $u) { id comments(mode: LINEAR, last: 20) { edges { node { id depth } } } } }", json!({ "u": BOOK }))
-        .await;
-    let id = data["discussion"]["id"].as_str().unwrap();
-    let edges = data["discussion"]["comments"]["edges"].as_array().unwrap();
-    let deep = edges
-        .iter()
-        .find(|edge| edge["node"]["depth"].as_i64() > Some(0))
-        .unwrap();
-    let link = format!("/d/{id}#c={}", deep["node"]["id"].as_str().unwrap());
-    let reply = world
-        .post("8", HELLO, None, "Cheap *watches*, visit my page")
-        .await;
-    for user in ["5", "6"] {
-        let report = "mutation ($c: ID!) { reportComment(input: { comment: $c, reason: SPAM, text: \"An advertisement\" }) { __typename } }";
-        world
-            .server
-            .graphql(Some(user), report, json!({ "c": reply }))
-            .await;
-    }
-    let mine = world
-        .post("9", HELLO, None, "Is anybody here from Almaty?")
-        .await;
-    world
-        .post("5", HELLO, Some(&mine), "I am! Since last spring 🙂")
-        .await;
+    let link = deep_link(&world).await;
+    prepare(&world).await;
     for (size, width, height) in [("desktop", 1280, 1000), ("phone", 360, 760)] {
         for scheme in ["light", "dark"] {
             browser.size(width, height).await;
