@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Everything that a subscription tells up to an event, which must come.
 async fn told(app: &TestApp, who: &Who, query: &str, variables: &Value, last: &str) -> String {
-    let mut request = request_of(who, query, variables.clone());
+    let mut request = request_of(who, query, variables);
     let events = HeaderValue::from_static("text/event-stream");
     request.headers_mut().insert("accept", events);
     let answer = app.app.router().oneshot(request).await.unwrap();

@@ -323,7 +323,7 @@ pub(crate) async fn answer_of(
     query: &str,
     variables: Value,
 ) -> (StatusCode, Value) {
-    let request = request_of(who, query, variables);
+    let request = request_of(who, query, &variables);
     let response = app.router().oneshot(request).await.unwrap();
     let status = response.status();
     let bytes = axum::body::to_bytes(response.into_body(), 64 << 20)
@@ -335,7 +335,7 @@ pub(crate) async fn answer_of(
 }
 
 /// A request as somebody sends it.
-pub(crate) fn request_of(who: &Who, query: &str, variables: Value) -> Request<Body> {
+pub(crate) fn request_of(who: &Who, query: &str, variables: &Value) -> Request<Body> {
     let body = json!({"query": query, "variables": variables}).to_string();
     let mut request = Request::post("/graphql")
         .header("host", "127.0.0.1")
