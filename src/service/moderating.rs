@@ -9,11 +9,12 @@ use super::reading::{DiscussionRef, view_for};
 use super::request::{LIST_COST, ReadAfter};
 use super::writing::{Refusal, moderator};
 use super::{Request, Service, ServiceError, ServiceResult};
+use crate::domain::bans::{BanAct, BanEntry};
 use crate::domain::comment::{Comment, CommentState};
 use crate::domain::cursor::CursorList;
 use crate::domain::discussion::{Discussion, DiscussionState};
 use crate::domain::ids::{CommentId, DiscussionId, EventId, UserId};
-use crate::domain::moderation::PINS_MAX;
+use crate::domain::moderation::{AuditAct, PINS_MAX};
 use crate::domain::page::{Order, PageArgs, Slice};
 use crate::domain::text::check_title;
 use crate::domain::viewer::Role;
@@ -21,6 +22,7 @@ use crate::domain::visibility::CommentView;
 use crate::store::comments::{
     AuditEntry, AuditFilter, DiscussionAct, DiscussionChange, DiscussionOutcome, Revision,
 };
+use crate::store::users::BanFilter;
 
 /// What moderating a discussion gave.
 #[derive(Clone, Debug)]
@@ -177,8 +179,23 @@ impl Service {
         let page = self.page_request(args, audit_list(filter), order)?;
         request.spend(LIST_COST + usize::try_from(page.limit).unwrap_or(usize::MAX))?;
         list_page(page, order, async |slice: Slice| {
-            let slice = slice.map(|id| EventId::new(id.get()));
-            Ok(self.ports.comments.audit(filter, slice).await?)
+            let events = slice.map(|id| EventId::new(id.get()));
+            let mut entries = self.ports.comments.audit(filter, events).await?;
+            // Bans lie with people, in a store of their own; no discussion has any.
+            if filter.discussion.is_none() {
+                let filter = BanFilter {
+                    user: None,
+                    by: filter.actor,
+                };
+                let bans = self.ports.users.bans(filter, slice).await?;
+                entries.extend(bans.into_iter().map(audited));
+                entries.sort_by_key(|entry| entry.event_id);
+                if !slice.ascending {
+                    entries.reverse();
+                }
+                entries.truncate(usize::try_from(slice.limit).unwrap_or(usize::MAX));
+            }
+            Ok(entries)
         })
         .await
     }
@@ -209,6 +226,22 @@ impl Service {
             texts.entry(place).or_default().push(revision);
         }
         Ok(texts)
+    }
+}
+
+/// A ban, or its end, as a line of the audit log.
+fn audited(entry: BanEntry) -> AuditEntry {
+    AuditEntry {
+        event_id: entry.event_id,
+        actor_id: entry.by,
+        act: match entry.act {
+            BanAct::Ban { .. } => AuditAct::Ban,
+            BanAct::Lift => AuditAct::Unban,
+        },
+        discussion_id: None,
+        comment_id: None,
+        user_id: Some(entry.user_id),
+        detail: entry.reason,
     }
 }
 

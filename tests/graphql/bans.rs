@@ -144,3 +144,42 @@ async fn another_instance_knows_of_a_ban() {
     }
     panic!("the sibling never noticed the ban");
 }
+
+#[tokio::test]
+async fn the_audit_log_tells_bans_between_the_other_acts_and_pages_over_both() {
+    let app = TestApp::new().await;
+    let moderator = Who::moderator(9);
+    let id = app.post(&Who::user(1), "p", None, "text").await;
+    app.moderate(&moderator, "hideComment", &id).await;
+    let ban = json!({"i": {"user": "1", "reason": "spam"}});
+    app.ask(&moderator, BAN, ban).await;
+    app.moderate(&moderator, "restoreComment", &id).await;
+    app.ask(&Who::moderator(8), UNBAN, json!({"i": {"user": "1"}}))
+        .await;
+    let query = "query($d: ID, $a: ID, $n: Int, $after: String) { auditLog(discussion: $d, \
+        actor: $a, first: $n, after: $after) { pageInfo { hasNextPage endCursor } \
+        edges { node { act detail user { id } discussion { id } } } } }";
+    let acts = async |variables: Value| {
+        let data = app.ask(&moderator, query, variables).await;
+        let edges = data["auditLog"]["edges"].as_array().unwrap().clone();
+        let acts = edges.iter().map(|edge| edge["node"]["act"].clone());
+        let acts: Vec<Value> = acts.collect();
+        (acts, data["auditLog"].clone())
+    };
+    let (all, log) = acts(json!({})).await;
+    assert_eq!(all, ["UNBAN", "RESTORE", "BAN", "HIDE"]);
+    let banned = &log["edges"][2]["node"];
+    assert_eq!(
+        (&banned["detail"], &banned["discussion"]),
+        (&json!("spam"), &Value::Null)
+    );
+    assert_eq!(banned["user"], log["edges"][3]["node"]["user"]);
+    let (first, page) = acts(json!({"n": 3})).await;
+    assert_eq!(first, all[..3]);
+    assert_eq!(page["pageInfo"]["hasNextPage"], true);
+    let after = page["pageInfo"]["endCursor"].clone();
+    assert_eq!(acts(json!({"n": 3, "after": after})).await.0, all[3..]);
+    assert_eq!(acts(json!({"a": "8"})).await.0, ["UNBAN"]);
+    let discussion = app.discussion_id("p").await;
+    assert_eq!(acts(json!({"d": discussion})).await.0, ["RESTORE", "HIDE"]);
+}

@@ -105,7 +105,7 @@ async fn case_19_a_hidden_text_is_its_authors_and_the_moderators() {
 }
 
 /// Every secret of the scene, each in one text.
-const SECRETS: [&str; 8] = [
+pub(crate) const SECRETS: [&str; 8] = [
     "SECRET-HIDDEN",
     "SECRET-BELOW",
     "SECRET-PENDING",
@@ -167,8 +167,7 @@ const MUTATIONS: &[(&str, &str)] = &[
     ("eraseMyData", "(confirm: $place)"),
 ];
 
-/// Subscriptions, and where their events are walked: executions of these queries as the reader's
-/// class sees them, in the live tests.
+/// Subscriptions whose events are walked in `events`. A new one must be walked there too.
 const SUBSCRIPTIONS: &[&str] = &["commentEvents"];
 
 /// Where logs go while a test runs.
@@ -205,15 +204,15 @@ impl Write for Lines {
 }
 
 /// A discussion in which something of every kind is out of sight.
-struct Scene {
-    app: TestApp,
-    hidden: String,
+pub(crate) struct Scene {
+    pub(crate) app: TestApp,
+    pub(crate) hidden: String,
     below: String,
     others: Vec<String>,
 }
 
 impl Scene {
-    async fn set() -> Self {
+    pub(crate) async fn set() -> Self {
         let app = TestApp::with(&[("SERVER__ALIASES_MAX", "200")]).await;
         let (author, other, moderator) = (Who::user(1), Who::user(2), Who::moderator(9));
         let root = app.post(&other, "p", None, "a root").await;
@@ -261,7 +260,7 @@ impl Scene {
         }
     }
 
-    async fn variables(&self, own: &str) -> Value {
+    pub(crate) async fn variables(&self, own: &str) -> Value {
         let place = self.app.discussion_id("p").await;
         json!({"own": own, "child": self.below, "place": place, "author": "1"})
     }

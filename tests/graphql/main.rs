@@ -14,6 +14,7 @@ mod blocks;
 mod contexts;
 mod discussion_list;
 mod erasure;
+mod events;
 mod found;
 mod gate;
 mod leaks;

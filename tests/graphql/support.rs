@@ -323,6 +323,19 @@ pub(crate) async fn answer_of(
     query: &str,
     variables: Value,
 ) -> (StatusCode, Value) {
+    let request = request_of(who, query, &variables);
+    let response = app.router().oneshot(request).await.unwrap();
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), 64 << 20)
+        .await
+        .unwrap();
+    let answer = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&bytes)));
+    (status, answer)
+}
+
+/// A request as somebody sends it.
+pub(crate) fn request_of(who: &Who, query: &str, variables: &Value) -> Request<Body> {
     let body = json!({"query": query, "variables": variables}).to_string();
     let mut request = Request::post("/graphql")
         .header("host", "127.0.0.1")
@@ -342,16 +355,5 @@ pub(crate) async fn answer_of(
     if let Some(token) = &who.read_after {
         request = request.header("x-read-after", token);
     }
-    let response = app
-        .router()
-        .oneshot(request.body(Body::from(body)).unwrap())
-        .await
-        .unwrap();
-    let status = response.status();
-    let bytes = axum::body::to_bytes(response.into_body(), 64 << 20)
-        .await
-        .unwrap();
-    let answer = serde_json::from_slice(&bytes)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&bytes)));
-    (status, answer)
+    request.body(Body::from(body)).unwrap()
 }

@@ -170,6 +170,20 @@ impl Schema {
         walks
     }
 
+    /// A subscription for each way from an event to a comment.
+    pub(crate) fn event_walks(&self) -> Vec<String> {
+        let leading = self.leads_to_comments();
+        let (mut walks, mut path) = (Vec::new(), Vec::new());
+        self.follow("CommentEvent", &leading, &mut path, &mut |path, end| {
+            let inner = self.nested(path, end);
+            let all = self.everything("CommentEvent", 3);
+            let root = "commentEvents(discussion: $place, after: $after)";
+            let selection = format!("{root} {{ {all} {inner} }}");
+            walks.push(with_variables("subscription", &selection));
+        });
+        walks
+    }
+
     /// Follows every field that leads to a comment, none twice on a way; ends at comments.
     fn follow(
         &self,
@@ -243,14 +257,19 @@ fn arguments_of(owner: &str, field: &Field) -> Vec<String> {
 }
 
 fn wrap(selection: &str) -> String {
-    let variables: Vec<String> = ["own", "child", "place", "author"]
+    with_variables("query", selection)
+}
+
+/// An operation that defines the variables it uses.
+fn with_variables(kind: &str, selection: &str) -> String {
+    let variables: Vec<String> = ["own", "child", "place", "author", "after"]
         .into_iter()
         .filter(|name| selection.contains(&format!("${name}")))
         .map(|name| format!("${name}: ID!"))
         .collect();
     if variables.is_empty() {
-        format!("{{ {selection} }}")
+        format!("{kind} {{ {selection} }}")
     } else {
-        format!("query({}) {{ {selection} }}", variables.join(", "))
+        format!("{kind}({}) {{ {selection} }}", variables.join(", "))
     }
 }

@@ -18,11 +18,11 @@ pub struct AuditEntry {
     pub actor_id: UserId,
     /// What they did.
     pub act: AuditAct,
-    /// Where.
-    pub discussion_id: DiscussionId,
+    /// Where; `None` for an act outside discussions.
+    pub discussion_id: Option<DiscussionId>,
     /// To which comment; `None` for acts on a discussion.
     pub comment_id: Option<CommentId>,
-    /// Whose comment it was.
+    /// Whose comment it was, or whom the act was about.
     pub user_id: Option<UserId>,
     /// The reason given, or what was set; may be empty.
     pub detail: String,

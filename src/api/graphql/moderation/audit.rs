@@ -68,7 +68,7 @@ impl EntryNode {
         self.comment.as_ref()
     }
 
-    /// Whom it was about: who wrote the comment. Null for acts on a discussion.
+    /// Whom it was about: who wrote the comment, or was banned. Null for acts on a discussion.
     async fn user(&self) -> Option<&UserNode> {
         self.user.as_ref()
     }
@@ -110,14 +110,18 @@ pub(super) async fn load(
     let places: Vec<(DiscussionId, CommentId)> = page
         .items
         .iter()
-        .filter_map(|entry| Some((entry.discussion_id, entry.comment_id?)))
+        .filter_map(|entry| Some((entry.discussion_id?, entry.comment_id?)))
         .collect();
     let comments = if want.has("comment") {
         loader.by_ids(&places, &want.below("comment")).await?
     } else {
         HashMap::new()
     };
-    let ids: Vec<DiscussionId> = page.items.iter().map(|entry| entry.discussion_id).collect();
+    let ids: Vec<DiscussionId> = page
+        .items
+        .iter()
+        .filter_map(|entry| entry.discussion_id)
+        .collect();
     let discussions = service.discussions(&ids).await.map_err(failure)?;
     let discussions: HashMap<DiscussionId, _> =
         discussions.into_iter().map(|row| (row.id, row)).collect();
@@ -131,10 +135,12 @@ pub(super) async fn load(
     let list = (audit_list(filter), Order::Newest);
     let (edges, page_info) = edges(page, list, |entry| entry.event_id.get());
     let edge = |(cursor, entry): (String, StoredEntry)| {
-        let place = entry.comment_id.map(|id| (entry.discussion_id, id));
+        let place = entry.discussion_id.zip(entry.comment_id);
         let node = EntryNode {
             actor: person(entry.actor_id, &people),
-            discussion: discussions.get(&entry.discussion_id).map(Arc::clone),
+            discussion: entry
+                .discussion_id
+                .and_then(|id| discussions.get(&id).map(Arc::clone)),
             comment: place.and_then(|place| comments.get(&place).cloned()),
             user: entry.user_id.map(|id| person(id, &people)),
             entry,

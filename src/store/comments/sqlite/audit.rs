@@ -24,7 +24,7 @@ pub(super) async fn append(
         .bind(entry.event_id.get())
         .bind(entry.actor_id.get())
         .bind(entry.act.code())
-        .bind(entry.discussion_id.get())
+        .bind(entry.discussion_id.map(DiscussionId::get))
         .bind(entry.comment_id.map(CommentId::get))
         .bind(entry.user_id.map(UserId::get))
         .bind(&entry.detail)
@@ -51,7 +51,7 @@ pub(super) async fn state_changed(
         event_id: change.event_id,
         actor_id: change.by,
         act,
-        discussion_id: change.discussion_id,
+        discussion_id: Some(change.discussion_id),
         comment_id: Some(change.comment_id),
         user_id: Some(author),
         detail: change.reason.clone(),
@@ -69,7 +69,7 @@ pub(super) async fn opened(
         event_id: EventId::new(discussion.get()),
         actor_id: by,
         act: AuditAct::OpenDiscussion,
-        discussion_id: discussion,
+        discussion_id: Some(discussion),
         comment_id: None,
         user_id: None,
         detail: String::new(),
@@ -87,7 +87,7 @@ fn entry(row: &SqliteRow) -> Result<AuditEntry, StoreError> {
         actor_id: UserId::new(row.try_get(1).during(OP)?),
         act: AuditAct::from_code(act)
             .ok_or_else(|| StoreError::corrupt("moderation_audit", event, "act"))?,
-        discussion_id: DiscussionId::new(row.try_get(3).during(OP)?),
+        discussion_id: Some(DiscussionId::new(row.try_get(3).during(OP)?)),
         comment_id: comment.map(CommentId::new),
         user_id: user.map(UserId::new),
         detail: row.try_get(6).during(OP)?,

@@ -76,7 +76,7 @@ fn entry(change: &DiscussionChange) -> AuditEntry {
         event_id: change.event_id,
         actor_id: change.by,
         act,
-        discussion_id: change.discussion_id,
+        discussion_id: Some(change.discussion_id),
         comment_id: None,
         user_id: None,
         detail,

@@ -156,7 +156,7 @@ async fn dismiss(
         event_id: dismissal.event_id,
         actor_id: dismissal.by,
         act: AuditAct::DismissReports,
-        discussion_id: discussion,
+        discussion_id: Some(discussion),
         comment_id: Some(comment),
         user_id: Some(row.author_id),
         detail: dismissal.reason,
