@@ -69,7 +69,7 @@ async fn a1_every_act_writes_one_entry_and_what_changes_nothing_none(env: Commen
             event_id: change.event_id,
             actor_id: MODERATOR,
             act: entry,
-            discussion_id: discussion,
+            discussion_id: Some(discussion),
             comment_id: Some(row.id),
             user_id: Some(ANN),
             detail: change.reason.clone(),
