@@ -83,3 +83,20 @@ fn an_import_is_measured_step_by_step_and_its_files_are_kept_where_asked() {
     assert!(into.join("export.jsonl").exists() && into.join("comments.db").exists());
     assert!(!run().status.success(), "the folder is not empty any more");
 }
+
+#[test]
+fn open_sockets_are_measured_and_each_event_is_executed_once() {
+    let ran = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args([
+            "bench", "live", "--idle", "5", "--active", "7", "--events", "3",
+        ])
+        .output()
+        .unwrap();
+    let table = String::from_utf8(ran.stdout).unwrap();
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{said}");
+    for part in ["5 idle and 7 active", "executions  3 for 21 deliveries"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(!said.contains("a socket ended"), "{said}");
+}

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::client::{NOBODY, Said, Socket};
-use crate::common::{Place, Server};
-use crate::events::{CREATE, known};
+use crate::common::Place;
+use crate::events::{CREATE, cursor, known};
 
 const WRITERS: usize = 50;
 const TEXTS_EACH: usize = 6;
@@ -103,15 +103,6 @@ async fn write(gateways: Arc<Gateways>, nth: usize, discussion: String, done: Ar
         }
         done.fetch_add(1, Ordering::SeqCst);
     }
-}
-
-async fn cursor(server: &Server) -> String {
-    let query = "{ discussion(url: \"https://blog.example.com/hello\") { liveCursor } }";
-    let data = server.graphql(None, query, json!({})).await;
-    data["discussion"]["liveCursor"]
-        .as_str()
-        .unwrap()
-        .to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

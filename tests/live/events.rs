@@ -16,6 +16,16 @@ pub(crate) async fn known(server: &Server) -> String {
     data["discussion"]["id"].as_str().unwrap().to_owned()
 }
 
+/// Where a reader is who reads now.
+pub(crate) async fn cursor(server: &Server) -> String {
+    let query = "{ discussion(url: \"https://blog.example.com/hello\") { liveCursor } }";
+    let data = server.graphql(None, query, json!({})).await;
+    data["discussion"]["liveCursor"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
 /// Writes as user 7; returns the payload.
 pub(crate) async fn post(
     server: &Server,
@@ -213,4 +223,26 @@ async fn what_waits_for_a_moderator_is_told_to_moderators_until_it_is_approved()
     for socket in [&mut reader, &mut moderator] {
         assert_eq!(shown(&socket.event().await), ("STATE_CHANGED", "waits"));
     }
+}
+
+/// Case 12: one event a real change, whoever asked for it how often.
+#[tokio::test]
+async fn the_same_delete_twenty_times_is_one_event() {
+    let place = Place::new();
+    let server = place.serve(&["--seed"]).await;
+    let discussion = known(&server).await;
+    let written = post(&server, &discussion, None, "deleted by many").await;
+    let mut reader = Socket::connect(&server, NOBODY).await;
+    reader.follows(&server, &discussion).await;
+    let delete = format!(
+        "mutation {{ deleteComment(input: {{comment: \"{}\"}}) {{ __typename }} }}",
+        id_of(&written)
+    );
+    let all = (0..20).map(|_| server.graphql(Some("7"), &delete, json!({})));
+    futures_util::future::join_all(all).await;
+    post(&server, &discussion, None, "after it").await;
+    let gone = reader.event().await;
+    assert_eq!(shown(&gone), ("STATE_CHANGED", "-"));
+    assert_eq!(gone["commentId"], written["comment"]["id"]);
+    assert_eq!(shown(&reader.event().await), ("CREATED", "after it"));
 }

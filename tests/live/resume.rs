@@ -4,17 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{EVENTS, NOBODY, Socket};
 use crate::common::{Place, Server};
-use crate::events::{known, post};
-
-/// Where a reader is who reads now.
-async fn cursor(server: &Server) -> String {
-    let query = "{ discussion(url: \"https://blog.example.com/hello\") { liveCursor } }";
-    let data = server.graphql(None, query, json!({})).await;
-    data["discussion"]["liveCursor"]
-        .as_str()
-        .unwrap()
-        .to_owned()
-}
+use crate::events::{cursor, known, post};
 
 /// The texts of the next events, in order, without those that had come before.
 async fn texts(socket: &mut Socket, wanted: usize) -> Vec<String> {

@@ -82,7 +82,10 @@ impl LiveArgs {
             let (heard, sent, clock) = (heard.clone(), Arc::clone(&sent), clock.clone());
             tasks.spawn(async move {
                 let ended = listen(socket, &sent, &clock, &heard).await;
-                if let Err(error) = ended {
+                // At the end of the run every socket ends.
+                if let Err(error) = ended
+                    && !heard.is_closed()
+                {
                     output::warn(&format!("a socket ended: {error}"));
                 }
             });
@@ -102,9 +105,9 @@ impl LiveArgs {
         }
         let took = clock.monotonic().saturating_sub(began);
         let executions = gateway.executions().await? - executed;
-        tasks.shutdown(Duration::from_secs(1)).await;
-        drop(idle);
+        drop((hearing, idle));
         gateway.stop().await?;
+        tasks.shutdown(HANG).await;
         let each = |more: Option<u64>, before: Option<u64>, sockets: u32| {
             let more = more
                 .zip(before)
