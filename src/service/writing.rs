@@ -227,11 +227,25 @@ impl Service {
         let outcome = tokio::time::timeout(late, self.ports.comments.create(new))
             .await
             .map_err(|late| StoreError::new("comments.create", StoreErrorKind::Timeout, late))??;
+        let mut discussion = discussion;
         if let CreateOutcome::Created(row) = &outcome {
             self.wake(row.discussion_id, EventId::new(row.id.get()))
                 .await;
+            discussion = self.counted(discussion).await;
         }
         Ok(self.posted(viewer, &discussion, outcome))
+    }
+
+    /// A discussion with what was just written counted. The write is done whatever happens here, so
+    /// a store that does not answer leaves the counts as they were.
+    async fn counted(&self, before: Arc<Discussion>) -> Arc<Discussion> {
+        match self.discussion(&DiscussionRef::Id(before.id)).await {
+            Ok(now) => now.unwrap_or(before),
+            Err(error) => {
+                tracing::warn!(%error, discussion = %before.id, "counts after a write cannot be read");
+                before
+            }
+        }
     }
 
     fn posted(

@@ -200,6 +200,10 @@ pub(crate) async fn axe_finds_nothing_serious() {
         found.extend(serious(&world, &axe, &format!("{scheme} hard cases")).await);
         world.browser.click("#keys").await;
         found.extend(serious(&world, &axe, &format!("{scheme} help")).await);
+        for page in ["/moderation", "/mine"] {
+            world.open(page).await;
+            found.extend(serious(&world, &axe, &format!("{scheme} {page}")).await);
+        }
     }
     world.browser.js("localStorage.clear()").await;
     world.open("/").await;

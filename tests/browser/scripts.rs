@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
+/// Tokens signed with this carry payloads as names; the development identity has none.
+const SECRET: &str = "a secret of thirty-two bytes, at least";
+
 const URL: &str = "https://blog.example.com/payloads";
 
 /// Each would call `trap`, open a dialog or ask another host, were it to run.
@@ -114,12 +117,54 @@ async fn fill(world: &World) -> String {
                 .server
                 .graphql(Some("7"), create, json!({ "input": input }))
                 .await;
+            let written = data["createComment"]["comment"]["id"].clone();
+            if format == "PLAIN" {
+                report(world, &written, payload).await;
+            }
             if parent.is_null() {
-                parent = data["createComment"]["comment"]["id"].clone();
+                parent = written;
             }
         }
     }
+    for (at, payload) in PAYLOADS.iter().enumerate() {
+        post_as(world, at, payload).await;
+    }
     id.as_str().unwrap().to_owned()
+}
+
+/// Reports a comment with a payload as what is said about it.
+async fn report(world: &World, comment: &Value, payload: &str) {
+    let query = "mutation ($i: ReportCommentInput!) { reportComment(input: $i) { __typename } }";
+    let input = json!({ "comment": comment, "reason": "OTHER", "text": payload });
+    let data = world
+        .server
+        .graphql(Some("8"), query, json!({ "i": input }))
+        .await;
+    assert_eq!(data["reportComment"]["__typename"], "CommentReported");
+}
+
+/// Writes a comment as somebody whose name is a payload, as far as names may be that.
+async fn post_as(world: &World, at: usize, payload: &str) {
+    let claims =
+        json!({ "sub": (5_000 + at).to_string(), "exp": 4_000_000_000_u32, "name": payload });
+    let key = jsonwebtoken::EncodingKey::from_secret(SECRET.as_bytes());
+    let token = jsonwebtoken::encode(&jsonwebtoken::Header::default(), &claims, &key).unwrap();
+    let query = "mutation ($url: URL!) { createComment(input: { url: $url, body: \"my name\" }) { __typename } }";
+    let request = world.server.client().post(world.at("/graphql"));
+    let request = request.header("authorization", format!("Bearer {token}"));
+    let body = json!({ "query": query, "variables": { "url": URL } });
+    let answer: Value = request
+        .json(&body)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
+    assert_eq!(
+        answer["data"]["createComment"]["__typename"],
+        "CommentWritten"
+    );
 }
 
 async fn as_moderator(world: &World, query: &str, variables: Value) -> Value {
@@ -141,7 +186,7 @@ async fn as_moderator(world: &World, query: &str, variables: Value) -> Value {
 }
 
 pub(crate) async fn no_payload_runs_anywhere() {
-    let world = World::new().await;
+    let world = World::with(&[("THREADLINE_AUTH__HS256_SECRET", SECRET)]).await;
     let id = fill(&world).await;
     let browser = &world.browser;
     browser
@@ -170,10 +215,18 @@ pub(crate) async fn no_payload_runs_anywhere() {
             assert_eq!(seen["links"], json!([]), "{page} {mode}");
             assert_eq!(seen["odd"], json!([]), "{page} {mode}");
             assert_eq!(seen["main"], 1);
-            let wanted = if page == "/" { 0 } else { PAYLOADS.len() * 3 };
+            let wanted = if page == "/" { 0 } else { PAYLOADS.len() * 4 };
             assert_eq!(seen["comments"], wanted, "{page} {mode}");
         }
     }
+    // What people say of comments, to those who read it.
+    world.open("/moderation").await;
+    show_all(&world).await;
+    let seen = browser.js(LOOK).await;
+    assert_eq!((&seen["ran"], &seen["links"]), (&json!(0), &json!([])));
+    assert_eq!(seen["odd"], json!([]));
+    let text = browser.js("return document.body.innerText").await;
+    assert!(text.as_str().unwrap().contains("trap(1)"));
     world.end().await;
 }
 

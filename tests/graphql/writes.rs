@@ -326,3 +326,20 @@ async fn my_comments_come_newest_first_across_discussions() {
     }
     assert_eq!(texts, ["c4", "c3", "c2", "c1", "c0"]);
 }
+
+#[tokio::test]
+async fn a_written_comments_discussion_counts_it() {
+    let app = TestApp::new().await;
+    let query = CREATE.replace(
+        "readAfter",
+        "readAfter comment { discussion { counts { total } } }",
+    );
+    for total in 1..=3 {
+        let input = json!({"entity": {"type": "post", "id": "p"}, "body": format!("text {total}")});
+        let data = app
+            .ask(&Who::user(1), &query, json!({"input": input}))
+            .await;
+        let counts = &data["createComment"]["comment"]["discussion"]["counts"];
+        assert_eq!(counts["total"], total, "{data:#}");
+    }
+}
