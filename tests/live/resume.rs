@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{EVENTS, NOBODY, Socket};
-use crate::common::{Place, Server};
+use crate::common::Place;
 use crate::events::{cursor, known, post};
 
 /// The texts of the next events, in order, without those that had come before.
