@@ -37,6 +37,8 @@ impl Gateway {
         let mut command = Command::new(std::env::current_exe()?);
         command
             .arg("serve")
+            // What is set for this process is no setting of the one that is measured.
+            .env_clear()
             .env("THREADLINE_SERVER__LISTEN", "127.0.0.1:0")
             .env("THREADLINE_STORES__COMMENTS", at("sqlite", "comments.db"))
             .env("THREADLINE_STORES__USERS", at("sqlite", "states.db"))
