@@ -137,11 +137,14 @@ impl Browser {
 
     /// Clicks as a person does: what is covered or out of sight cannot be clicked.
     pub(crate) async fn click(&self, css: &str) {
-        self.until(&format!("document.querySelector({css:?})"))
-            .await;
-        let element = self.client.find(Locator::Css(css)).await.unwrap();
-        let clicked = element.click().await;
-        clicked.unwrap_or_else(|error| panic!("{css}: {error}"));
+        let find = "return document.querySelector(arguments[0])";
+        let waiting = async {
+            while !self.clicked(find, vec![json!(css)]).await {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let done = tokio::time::timeout(DEADLINE, waiting).await;
+        assert!(done.is_ok(), "{css} cannot be clicked");
     }
 
     /// Clicks the first button or link within `css` that shows this text. What is drawn anew in
@@ -169,8 +172,14 @@ impl Browser {
         let Some(element) = self.element(&found) else {
             return false;
         };
-        if element.click().await.is_ok() {
-            return true;
+        // A page that moves between the button's going down and up makes no click of them.
+        let watch = "window.pressed = 'waiting'; arguments[0].addEventListener('click', \
+             () => { window.pressed = 'done' }, { once: true, capture: true })";
+        let watched = self.client.execute(watch, vec![found.clone()]).await;
+        if watched.is_ok() && element.click().await.is_ok() {
+            // Where the click led to another page, nothing waits there.
+            let pressed = self.client.execute("return window.pressed", Vec::new());
+            return !pressed.await.is_ok_and(|pressed| pressed == "waiting");
         }
         // What stays on top may cover it: a person scrolls then. It may also be gone by now.
         let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
