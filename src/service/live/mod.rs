@@ -1,6 +1,6 @@
 //! Live: who follows a discussion's log in this process, and what an entry is to a reader.
 //!
-//! Each discussion that somebody follows has one [`topic`] here, which reads its log once for all
+//! Each discussion that somebody follows has one topic here, which reads its log once for all
 //! of them. What they get are entries, not texts: a text is read when it is shown, under the rules
 //! that hold then, so nothing that was hidden since leaks out of a queue.
 

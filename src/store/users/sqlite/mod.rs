@@ -1,7 +1,7 @@
 //! Port `users` on SQLite (group "states").
 //!
 //! Profiles stand beside every comment, and whether somebody is banned before everything they
-//! write, so what was read lately of people is kept in memory ([`known`]).
+//! write, so what was read lately of people is kept in memory (`known`).
 
 mod bans;
 mod erasures;
