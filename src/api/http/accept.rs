@@ -69,33 +69,29 @@ pub(super) fn negotiate(headers: &HeaderMap) -> Option<MediaType> {
     }
 }
 
-/// Whether a client asks for a stream of events: it names them, and nothing it likes better.
+/// Whether a client asks for a stream of events rather than for one answer.
 pub(super) fn wants_events(headers: &HeaderMap) -> bool {
-    let ranges = ranges(headers);
-    let Some(events) = best(&ranges, "text", "event-stream") else {
-        return false;
-    };
-    events.precision == 2
-        && [MediaType::Json, MediaType::GraphqlResponse]
-            .into_iter()
-            .filter_map(|media| best(&ranges, "application", media.subtype()))
-            .filter(|data| data.precision == 2)
-            .all(|data| data.quality < events.quality)
+    prefers_text(headers, "event-stream")
 }
 
 /// Whether a client would rather see a page than data: a browser's address bar does.
 pub(super) fn prefers_html(headers: &HeaderMap) -> bool {
+    prefers_text(headers, "html")
+}
+
+/// Whether a client names this kind of text, and likes no data that it names as much.
+fn prefers_text(headers: &HeaderMap, subtype: &str) -> bool {
     let ranges = ranges(headers);
-    let Some(html) = best(&ranges, "text", "html") else {
+    let Some(text) = best(&ranges, "text", subtype) else {
         return false;
     };
     let data = [MediaType::Json, MediaType::GraphqlResponse]
         .into_iter()
         .filter_map(|media| best(&ranges, "application", media.subtype()));
-    html.precision == 2
+    text.precision == 2
         && data
             .filter(|data| data.precision == 2)
-            .all(|data| data.quality < html.quality)
+            .all(|data| data.quality < text.quality)
 }
 
 /// Whether a body is JSON in UTF-8 as it stands. A compressed one could grow past every limit.

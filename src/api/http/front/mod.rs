@@ -10,14 +10,15 @@ mod merge;
 mod shape;
 mod variables;
 
-use super::error::{Code, RequestError};
-use super::request::RawRequest;
-use super::settings::RequestLimits;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType,
 };
 use async_graphql::parser::{self, parse_query};
 use async_graphql::{Positioned, Variables};
+
+use super::error::{Code, RequestError};
+use super::request::RawRequest;
+use super::settings::RequestLimits;
 
 /// An operation that passed the front.
 #[derive(Clone, Debug)]
